@@ -1,0 +1,1 @@
+"""What runs on the sending host: the one timing loop and one short caller per arm."""

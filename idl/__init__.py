@@ -1,0 +1,1 @@
+"""The interface definitions that clients and servants share."""

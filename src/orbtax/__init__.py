@@ -1,0 +1,1 @@
+"""What an object request broker costs on a network link."""

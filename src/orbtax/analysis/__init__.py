@@ -1,0 +1,1 @@
+"""What the samples mean. Knows no socket and no ORB."""

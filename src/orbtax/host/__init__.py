@@ -1,0 +1,1 @@
+"""What this machine is and does: environment, processor time, TCP state, noise."""

@@ -1,0 +1,1 @@
+"""Where: the catalogue of links, and how each kind is opened and read back."""

@@ -1,0 +1,1 @@
+"""The published results that the studies reproduce, as data."""

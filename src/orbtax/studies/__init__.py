@@ -1,0 +1,1 @@
+"""One file per question, on top of all of the rest."""
