@@ -1,0 +1,122 @@
+"""Processor time of this process and of the whole host, core by core.
+
+Process times are getrusage(2), which counts every thread, those of the ORB included. Host times
+are the clock ticks of /proc/stat (proc(5)): 1/USER_HZ s, mostly 10 ms, is the finest they tell.
+"""
+
+from __future__ import annotations
+
+import os
+import resource
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from orbtax.host.kernel import THIS_HOST, KernelFiles, UnreadableError
+from orbtax.host.ticks import TICKS_PER_S, parse_stat
+from orbtax.record import ProcessorCost
+
+_HOST = "host"  # in `missing`: all fields that come from /proc/stat
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProcessorReading:
+    """Counters of the process and the host at one moment."""
+
+    clock_s: float  # monotonic
+    process_user_s: float
+    process_system_s: float
+    voluntary_switches: int
+    involuntary_switches: int
+    peak_memory_bytes: int
+    allowed_cores: tuple[int, ...]
+    stat: str | None  # the text of /proc/stat
+    missing: Mapping[str, str] = field(default_factory=dict)
+
+
+def read(kernel: KernelFiles = THIS_HOST) -> ProcessorReading:
+    """What this process and this host have used so far."""
+    missing: dict[str, str] = {}
+    try:
+        stat = kernel.read_proc("stat")
+    except UnreadableError as error:
+        stat, missing[_HOST] = None, str(error)
+    used = resource.getrusage(resource.RUSAGE_SELF)
+    try:
+        peak_memory_bytes = parse_peak_memory(kernel.read_proc("self/status"))
+    except UnreadableError as error:
+        peak_memory_bytes = used.ru_maxrss * 1024
+        missing["peak_memory_bytes"] = (
+            f"{error}; the value is getrusage's, which may be that of the program that started us"
+        )
+    return ProcessorReading(
+        clock_s=time.monotonic(),
+        process_user_s=used.ru_utime,
+        process_system_s=used.ru_stime,
+        voluntary_switches=used.ru_nvcsw,
+        involuntary_switches=used.ru_nivcsw,
+        peak_memory_bytes=peak_memory_bytes,
+        allowed_cores=tuple(sorted(os.sched_getaffinity(0))),
+        stat=stat,
+        missing=missing,
+    )
+
+
+def parse_peak_memory(status: str) -> int:
+    """Bytes of VmHWM in a /proc/self/status; UnreadableError when it has none."""
+    for line in status.splitlines():
+        name, _, value = line.partition(":")
+        if name == "VmHWM":
+            size, _, unit = value.strip().partition(" ")
+            if unit == "kB" and size.isdecimal():
+                return int(size) * 1024
+    raise UnreadableError("/proc/self/status has no VmHWM in kB")
+
+
+def difference(before: ProcessorReading, after: ProcessorReading) -> ProcessorCost:
+    """What was used between two readings of this process on this host."""
+    host, missing = _host_use(before, after)
+    return ProcessorCost(
+        window_s=after.clock_s - before.clock_s,
+        process_user_s=after.process_user_s - before.process_user_s,
+        process_system_s=after.process_system_s - before.process_system_s,
+        voluntary_switches=after.voluntary_switches - before.voluntary_switches,
+        involuntary_switches=after.involuntary_switches - before.involuntary_switches,
+        peak_memory_bytes=after.peak_memory_bytes,
+        allowed_cores=after.allowed_cores,
+        missing={**before.missing, **after.missing, **missing},
+        **host,
+    )
+
+
+def _host_use(
+    before: ProcessorReading, after: ProcessorReading
+) -> tuple[dict[str, Any], dict[str, str]]:
+    """The fields of `ProcessorCost` that come from /proc/stat, and reasons for the others."""
+    if before.stat is None or after.stat is None:
+        return {}, {}  # `read` gave the reason
+    try:
+        ticks = parse_stat(after.stat).since(parse_stat(before.stat))
+    except UnreadableError as error:
+        return {}, {_HOST: str(error)}
+    counts = {
+        "host_user_s": ticks.total.user,
+        "host_system_s": ticks.total.system,
+        "host_softirq_s": ticks.total.softirq,
+        "host_steal_s": ticks.total.steal,
+        "host_busy_s": ticks.total.busy,
+    }
+    use: dict[str, Any] = {
+        name: count / TICKS_PER_S for name, count in counts.items() if count is not None
+    }
+    missing = dict.fromkeys(
+        counts.keys() - use.keys(), "/proc/stat of this kernel has no column for it"
+    )
+    use["cores"] = len(ticks.cores)
+    busiest = ticks.busiest_core
+    if busiest is None:
+        missing["busiest_core"] = "no clock tick passed between the two readings"
+    else:
+        use["busiest_core"], use["busiest_core_share"] = busiest
+    return use, missing
