@@ -170,6 +170,7 @@ class InterfaceFacts:
     driver: str | None = None
     qdisc: str | None = None
     shaped_bit_s: int | None = None  # of a token bucket on the interface
+    congestion_control: str | None = None  # of new connections: the route's, else the sysctl's
     offloads: Mapping[str, bool] = field(default_factory=dict)
     sysctls: Mapping[str, str] = field(default_factory=dict)
     missing: Mapping[str, str] = field(default_factory=dict)
