@@ -141,6 +141,7 @@ class Block:
     round: int  # from 0; calibration counts for itself
     position: int  # place in its round, from 0
     total_bytes: int
+    empty_messages: int = 0  # messages to send where the payload is empty and bytes say nothing
     purpose: Purpose = Purpose.MEASURE
 
 

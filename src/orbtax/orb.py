@@ -56,6 +56,11 @@ def settings(case: Case) -> Mapping[str, str]:
     }
 
 
+def arguments(chosen: Mapping[str, str]) -> list[str]:
+    """Settings as words of a command line."""
+    return [word for name, value in chosen.items() for word in (f"-ORB{name}", value)]
+
+
 def start(case: Case, *, listen: str | None = None) -> Any:
     """An ORB of its own for one block; with `listen`, it accepts connections at that address.
 
@@ -64,11 +69,11 @@ def start(case: Case, *, listen: str | None = None) -> Any:
     """
     from omniORB import CORBA
 
-    arguments = [item for name, value in settings(case).items() for item in (f"-ORB{name}", value)]
+    words = arguments(settings(case))
     if listen is not None:
         host = f"[{listen}]" if ":" in listen else listen
-        arguments += ["-ORBendPoint", f"giop:tcp:{host}:0", "-ORBendPointPublish", "addr"]
-    return CORBA.ORB_init(["orbtax", *arguments], CORBA.ORB_ID)
+        words += ["-ORBendPoint", f"giop:tcp:{host}:0", "-ORBendPointPublish", "addr"]
+    return CORBA.ORB_init(["orbtax", *words], CORBA.ORB_ID)
 
 
 def shut_out_strays() -> None:

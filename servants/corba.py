@@ -1,0 +1,122 @@
+"""The servant of the CORBA arms: an object of the interface in idl/, and an ORB for each block."""
+
+from __future__ import annotations
+
+import threading
+
+from orbtax import agent, orb, stubs
+from orbtax.errors import OrbtaxError
+from orbtax.model import Arm
+from orbtax.ring import Faults, MessageCheck, checksum
+from orbtax.servants.base import Count, Servant
+
+GATHER_S = 20.0
+ORDERED_ARMS = (Arm.CORBA, Arm.ECHO)
+"""A thread's calls arrive in order only if each waits for the one before: a oneway takes whatever
+connection is free and may overtake another."""
+_Sink = stubs.load().servant.Sink
+
+
+class Sink(_Sink):
+    """Counts the bytes that it is given, and checks each message as it comes."""
+
+    def __init__(self, faults: Faults, verify: bool) -> None:
+        self.faults = faults
+        self.check: MessageCheck | None = None
+        self.kept: list[bytes] = []
+        self.messages = 0
+        self._verify = verify
+        self._received_bytes = 0
+        self._lock = threading.Lock()  # calls of several connections come in at once
+        self._arrived = 0
+        self._gathering = threading.Condition()
+
+    def push(self, payload: bytes) -> None:
+        """Takes the payload."""
+        self._take(payload)
+
+    def push_oneway(self, payload: bytes) -> None:
+        """Takes the payload; nobody waits."""
+        self._take(payload)
+
+    def echo(self, payload: bytes) -> bytes:
+        """Takes the payload and gives it back."""
+        self._take(payload)
+        return payload
+
+    def ping(self) -> None:
+        """Does nothing; the call itself is what is measured."""
+        with self._lock:
+            self.messages += 1
+
+    def total_bytes(self) -> int:
+        """Payload bytes taken since the last reset."""
+        return self._received_bytes
+
+    def reset(self) -> None:
+        """Sets the counts to zero."""
+        with self._lock:
+            self._received_bytes = 0
+            self.messages = 0
+        with self._gathering:
+            self._arrived = 0
+
+    def gather(self, callers: int) -> None:
+        """Returns once `callers` calls have come in, so that each has a connection."""
+        with self._gathering:
+            self._arrived += 1
+            self._gathering.notify_all()
+            if not self._gathering.wait_for(lambda: self._arrived >= callers, GATHER_S):
+                self.faults.add(f"only {self._arrived} of {callers} callers came together")
+
+    def _take(self, payload: bytes) -> None:
+        with self._lock:
+            self._received_bytes += len(payload)
+            self.messages += 1
+            if self.check is not None:
+                self.check.take(payload)
+        if self._verify:
+            self.kept.append(payload)
+
+
+class CorbaIntake:
+    """One block's ORB with its servant, reached by the reference in `target`."""
+
+    def __init__(self, request: agent.Prepare) -> None:
+        self.faults = Faults()
+        self._request = request
+        self._sink = Sink(self.faults, request.verify)
+        self._orb = orb.start(request.block.case, listen=request.address or "127.0.0.1")
+        adapter = self._orb.resolve_initial_references("RootPOA")
+        adapter.activate_object(self._sink)
+        reference = adapter.servant_to_reference(self._sink)
+        adapter._get_the_POAManager().activate()
+        self.target: str = self._orb.object_to_string(reference)
+
+    def begin(self) -> None:
+        """Forgets the warm-up and checks from the first message on."""
+        case = self._request.block.case
+        self._sink.reset()
+        self._sink.kept.clear()
+        self._sink.check = MessageCheck(
+            case.threads, self._request.slots, self.faults, ordered=case.arm in ORDERED_ARMS
+        )
+
+    def finish(self) -> Count:
+        """Counts; the client has made sure that nothing is on its way."""
+        if self._sink.check is None:
+            raise OrbtaxError("the block was not begun")
+        self._sink.check.finish()
+        return Count(
+            received_bytes=self._sink.total_bytes(),
+            messages=self._sink.messages,
+            checksum=checksum(self._sink.kept) if self._request.verify else None,
+        )
+
+    def close(self) -> None:
+        """Destroys the ORB, which closes its connections."""
+        self._orb.destroy()
+
+
+if __name__ == "__main__":
+    agent.run("servant-corba", Servant(CorbaIntake).handle)

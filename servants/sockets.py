@@ -1,0 +1,155 @@
+"""The servant of the raw arms: takes `stream`, `call` and `pingpong` over TCP sockets.
+
+One thread for each connection, a plain `recv_into` loop into a buffer that is used again.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import socket
+import threading
+
+from orbtax import agent, wire
+from orbtax.model import Arm
+from orbtax.ring import Faults, Geometry, MessageCheck, StreamCheck, checksum
+from orbtax.servants.base import Count, Servant
+
+READ_BYTES = 524_288
+"""A stream is read into a buffer of at least this many bytes, of whole messages."""
+
+
+class Connection:
+    """One accepted connection, taken by a thread of its own."""
+
+    def __init__(self, accepted: socket.socket, faults: Faults, verify: bool) -> None:
+        self._socket = accepted
+        self._faults = faults
+        self._verify = verify
+        self._kept: list[bytes] = []
+        self.received_bytes = 0
+        self.messages = 0
+        self._thread = threading.Thread(target=self._take, daemon=True)
+        self._thread.start()
+
+    def checksum(self) -> int:
+        """Of every message that was kept."""
+        return checksum(self._kept)
+
+    def join(self) -> None:
+        """Waits until the connection's bytes are taken or it failed."""
+        self._thread.join(wire.STALL_S)
+
+    def close(self) -> None:
+        """Ends the connection, whatever it is doing."""
+        with contextlib.suppress(OSError):  # the client may have been quicker
+            self._socket.shutdown(socket.SHUT_RDWR)
+        self._thread.join()
+        self._socket.close()
+
+    def _take(self) -> None:
+        try:
+            hello = wire.Hello.receive(self._socket)
+            geometry = Geometry(
+                payload_bytes=hello.payload_bytes,
+                slots=hello.slots,
+                total_bytes=hello.total_bytes,
+            )
+            take = self._take_stream if hello.arm is Arm.STREAM else self._take_calls
+            take(hello, geometry)
+        except (OSError, wire.WireError) as error:
+            self._faults.add(f"{type(error).__name__}: {error}")
+
+    def _take_stream(self, hello: wire.Hello, geometry: Geometry) -> None:
+        size = geometry.payload_bytes
+        buffer = bytearray(size * max(1, READ_BYTES // size))
+        view = memoryview(buffer)
+        check = StreamCheck(buffer, hello.thread, geometry, self._faults)
+        self._socket.sendall(wire.reply(0))
+        left = geometry.total_bytes
+        while left:
+            stretch = view[: min(left, len(view))]
+            wire.receive_exactly(self._socket, stretch)
+            left -= len(stretch)
+            self.received_bytes += len(stretch)
+            whole = len(stretch) // size
+            check.take(whole)
+            if len(stretch) % size:
+                check.take_last(stretch[whole * size :])
+            if self._verify:
+                cuts = range(0, len(stretch), size)
+                self._kept.extend(bytes(stretch[at : at + size]) for at in cuts)
+        self.messages = geometry.messages
+        self._socket.sendall(wire.reply(self.received_bytes))
+
+    def _take_calls(self, hello: wire.Hello, geometry: Geometry) -> None:
+        view = memoryview(bytearray(geometry.payload_bytes))
+        check = MessageCheck(hello.thread + 1, geometry.slots, self._faults)
+        sends_back = hello.arm is Arm.PINGPONG
+        self._socket.sendall(wire.reply(0))
+        left = geometry.total_bytes
+        while left:
+            message = view[: min(left, len(view))]
+            wire.receive_exactly(self._socket, message)
+            left -= len(message)
+            self.received_bytes += len(message)
+            self.messages += 1
+            check.take(message)
+            self._socket.sendall(message if sends_back else wire.reply(self.received_bytes))
+            if self._verify:
+                self._kept.append(bytes(message))
+
+
+class SocketIntake:
+    """Listens anew for every block, so that each has the buffers that it asks for."""
+
+    def __init__(self, request: agent.Prepare) -> None:
+        self.faults = Faults()
+        self._request = request
+        self._connections: list[Connection] = []
+        address = request.address or "127.0.0.1"
+        family = socket.AF_INET6 if ":" in address else socket.AF_INET
+        self._listener = socket.socket(family, socket.SOCK_STREAM)
+        wire.prepare(self._listener, request.block.case.options)
+        self._listener.bind((address, 0))
+        self._listener.listen(request.block.case.threads)
+        self.target = f"{address} {self._listener.getsockname()[1]}"
+        self._thread = threading.Thread(target=self._accept, daemon=True)
+        self._thread.start()
+
+    def begin(self) -> None:
+        """Nothing: a connection counts from its greeting on."""
+
+    def finish(self) -> Count:
+        """Waits for every connection, and counts."""
+        for connection in self._connections:
+            connection.join()
+        sums = [connection.checksum() for connection in self._connections]
+        return Count(
+            received_bytes=sum(connection.received_bytes for connection in self._connections),
+            messages=sum(connection.messages for connection in self._connections),
+            checksum=sum(sums) % 2**64 if self._request.verify else None,
+        )
+
+    def close(self) -> None:
+        """Stops listening and ends every connection."""
+        # A close alone would leave the accepting thread asleep in the kernel.
+        self._listener.shutdown(socket.SHUT_RDWR)
+        self._thread.join()
+        self._listener.close()
+        for connection in self._connections:
+            connection.close()
+
+    def _accept(self) -> None:
+        while True:
+            try:
+                accepted, _ = self._listener.accept()
+            except BlockingIOError:
+                continue  # the kernel's time-out; the client may still be on its way
+            except OSError:
+                return  # no longer listening
+            wire.prepare(accepted, self._request.block.case.options)
+            self._connections.append(Connection(accepted, self.faults, self._request.verify))
+
+
+if __name__ == "__main__":
+    agent.run("servant-sockets", Servant(SocketIntake).handle)

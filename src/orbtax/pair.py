@@ -1,0 +1,238 @@
+"""A servant and a client at the two ends of an open link, and one block between them.
+
+The order of one block: the servant listens, the client connects and warms up, the servant counts
+from zero, the client runs the block, the servant says what came in, both close.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import functools
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from orbtax import agent, programs
+from orbtax.errors import ProgramError
+from orbtax.model import Arm, Block, End, Link, Placement
+from orbtax.programs import Program
+from orbtax.record import Environment, Sample, Status
+from orbtax.ring import slots_for
+
+ANSWER_S = 60.0
+SLOWEST_BYTE_S = 200_000
+"""A block that moves fewer bytes per second than this is given up as hung."""
+SLOWEST_MESSAGE_S = 200
+"""Likewise for messages, each of which may wait 5 ms."""
+_DEFAULT_CACHE_BYTES = 4 * 1024**2
+
+
+@dataclass(frozen=True, slots=True)
+class _Key:
+    """Blocks of the same key can use the same program."""
+
+    module: str
+    reverse: bool
+    environment: tuple[tuple[str, str], ...]
+
+
+class Pair:
+    """The programs of an open link: started when first needed, again after a fault."""
+
+    def __init__(self, link: Link, placement: Placement, session: int, verify: bool) -> None:
+        """`link` is resolved: both ends have a prefix, an address and an interface."""
+        self._link = link
+        self._placement = placement
+        self._session = session
+        self._verify = verify
+        self._cache_bytes = second_level_cache_bytes()
+        self._programs: dict[_Key, Program] = {}
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._stop(list(self._programs))
+
+    @property
+    def strays(self) -> tuple[str, ...]:
+        """ORB settings that the programs found around them and shut out."""
+        found = (stray for program in self._programs.values() for stray in program.ready.strays)
+        return tuple(sorted(set(found)))
+
+    def describe(
+        self, arm: Arm, orb_settings: Mapping[str, str]
+    ) -> tuple[Environment, Environment]:
+        """The environments of the sender and of the receiver."""
+        client = self._program(self._client_key(arm, reverse=False))
+        servant = self._program(self._servant_key(arm, reverse=False))
+        return (
+            _describe(client, self._link.sender, orb_settings),
+            _describe(servant, self._link.receiver, orb_settings),
+        )
+
+    def run(self, block: Block) -> Sample:
+        """Runs one block. A block that fails gives a failed sample, and new programs next time."""
+        started_utc = datetime.now(UTC).isoformat(timespec="milliseconds")
+        failed = functools.partial(_failed, block, self._session, started_utc)
+        try:
+            return _measured(failed, *self._run(block))
+        except ProgramError as error:
+            arm, reverse = block.case.arm, block.case.options.reverse
+            self._stop([self._client_key(arm, reverse), self._servant_key(arm, reverse)])
+            return failed(str(error))
+
+    def _run(self, block: Block) -> tuple[agent.Outcome, agent.Receipt]:
+        case = block.case
+        sender, receiver = self._ends(case.options.reverse)
+        servant = self._program(self._servant_key(case.arm, case.options.reverse))
+        client = self._program(self._client_key(case.arm, case.options.reverse))
+        slots = slots_for(case.payload_bytes, case.threads, self._cache_bytes)
+        prepared = servant.ask(
+            agent.Prepare(
+                block=block,
+                slots=slots,
+                address=receiver.address,
+                interface=receiver.interface,
+                verify=self._verify,
+            ),
+            agent.Prepared,
+            ANSWER_S,
+        )
+        client.ask(
+            agent.Prepare(
+                block=block,
+                slots=slots,
+                target=prepared.target,
+                interface=sender.interface,
+                verify=self._verify,
+            ),
+            agent.Done,
+            ANSWER_S,
+        )
+        servant.ask(agent.Begin(), agent.Done, ANSWER_S)
+        outcome = client.ask(agent.Go(), agent.Outcome, _patience_s(block))
+        receipt = servant.ask(agent.Finish(), agent.Receipt, ANSWER_S)
+        client.ask(agent.Close(), agent.Done, ANSWER_S)
+        servant.ask(agent.Close(), agent.Done, ANSWER_S)
+        return outcome, receipt
+
+    def _ends(self, reverse: bool) -> tuple[End, End]:
+        ends = self._link.sender, self._link.receiver
+        return ends[::-1] if reverse else ends
+
+    def _client_key(self, arm: Arm, reverse: bool) -> _Key:
+        return _Key(programs.CLIENT, reverse, self._environment(arm))
+
+    def _servant_key(self, arm: Arm, reverse: bool) -> _Key:
+        return _Key(programs.servant_module(arm), reverse, self._environment(arm))
+
+    def _environment(self, arm: Arm) -> tuple[tuple[str, str], ...]:
+        return tuple(sorted(programs.environment_of(self._link, arm).items()))
+
+    def _program(self, key: _Key) -> Program:
+        if key not in self._programs:
+            sender, receiver = self._ends(key.reverse)
+            is_client = key.module == programs.CLIENT
+            cores = (
+                self._placement.sender_cores if is_client else self._placement.receiver_cores
+            )
+            end = sender if is_client else receiver
+            words = programs.command(end, key.module, cores, dict(key.environment))
+            self._programs[key] = Program(words)
+        return self._programs[key]
+
+    def _stop(self, keys: list[_Key]) -> None:
+        with contextlib.ExitStack() as stack:
+            for key in keys:
+                if (program := self._programs.pop(key, None)) is not None:
+                    stack.callback(program.close)
+
+
+def second_level_cache_bytes() -> int:
+    """Size of this machine's second-level cache; 4 MiB where it cannot be read."""
+    try:
+        text = Path("/sys/devices/system/cpu/cpu0/cache/index2/size").read_text().strip()
+        return int(text.removesuffix("K")) * 1024
+    except (OSError, ValueError):
+        return _DEFAULT_CACHE_BYTES
+
+
+def _describe(program: Program, end: End, orb_settings: Mapping[str, str]) -> Environment:
+    request = agent.Describe(end.interface, orb_settings)
+    return program.ask(request, agent.Described, ANSWER_S).environment
+
+
+def _patience_s(block: Block) -> float:
+    """How long a block may take before it counts as hung."""
+    size = block.case.payload_bytes
+    messages = -(-block.total_bytes // size) if size else block.empty_messages
+    return ANSWER_S + block.total_bytes / SLOWEST_BYTE_S + messages / SLOWEST_MESSAGE_S
+
+
+def _failed(block: Block, session: int, started_utc: str, reason: str) -> Sample:
+    return Sample(
+        case=block.case,
+        cell=block.cell,
+        round=block.round,
+        position=block.position,
+        purpose=block.purpose,
+        session=session,
+        started_utc=started_utc,
+        status=Status.FAILED,
+        asked_bytes=block.total_bytes,
+        reason=reason,
+    )
+
+
+def _measured(
+    failed: Callable[[str], Sample], outcome: agent.Outcome, receipt: agent.Receipt
+) -> Sample:
+    """The sample of a block that ran to its end; still failed if the two accounts disagree."""
+    sample = failed(_disagreement(outcome, receipt) or "")
+    whole = not sample.reason
+    received_bytes = receipt.received_bytes
+    return dataclasses.replace(
+        sample,
+        status=Status.OK if whole else Status.FAILED,
+        reason=sample.reason or None,
+        confirmed_bytes=received_bytes,
+        messages=receipt.messages,
+        window_s=outcome.window_s,
+        goodput_bit_s=8 * received_bytes / outcome.window_s if whole else None,
+        clock_tick_s=outcome.clock_tick_s,
+        start_skew_s=outcome.start_skew_s,
+        thread_bytes=outcome.thread_bytes,
+        thread_window_s=outcome.thread_window_s,
+        connections=receipt.connections,
+        latencies=outcome.latencies,
+        checksum=None if receipt.checksum is None else receipt.checksum == outcome.checksum,
+        client=outcome.record,
+        servant=receipt.record,
+    )
+
+
+def _disagreement(outcome: agent.Outcome, receipt: agent.Receipt) -> str | None:
+    """Why the two ends' accounts do not fit together; None if they do."""
+    asked = sum(outcome.thread_bytes)
+    if receipt.faults:
+        return f"{receipt.faults} faults at the receiver, first: {'; '.join(receipt.first_faults)}"
+    if not asked == receipt.received_bytes == outcome.confirmed_bytes:
+        return (
+            f"{asked} bytes were asked, the receiver took {receipt.received_bytes} "
+            f"and confirmed {outcome.confirmed_bytes}"
+        )
+    if receipt.messages != outcome.messages:
+        return f"{outcome.messages} messages were sent and {receipt.messages} came"
+    if receipt.checksum != outcome.checksum:
+        return "the checksums of the messages sent and received differ"
+    return None

@@ -1,0 +1,211 @@
+"""What every arm sends, and how its receiver knows that nothing was lost, repeated or mixed up.
+
+Each sending thread has a ring of distinct messages of its own, made beforehand. Message number i
+of a thread is slot i modulo the ring's size, and carries its thread and slot in its first and
+last four bytes. A receiver that sees both ends agree and the slots follow in order has the
+messages whole and in order, and no copy was made to tag one.
+"""
+
+from __future__ import annotations
+
+import itertools
+import struct
+import threading
+import zlib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+_TAG = struct.Struct("<HH")  # thread, slot
+TAG_BYTES = _TAG.size
+MIN_TAGGED_BYTES = 2 * TAG_BYTES
+"""A shorter message has no room for its tags, and is only counted."""
+MAX_SLOTS = 4096
+FAULTS_KEPT = 5
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Geometry:
+    """How one thread's share of a block is cut into messages."""
+
+    payload_bytes: int
+    slots: int
+    total_bytes: int
+    empty_messages: int = 0  # counts where the payload is empty
+
+    @property
+    def messages(self) -> int:
+        """Messages in the share, the last one possibly short."""
+        if self.payload_bytes == 0:
+            return self.empty_messages
+        return -(-self.total_bytes // self.payload_bytes)
+
+    @property
+    def last_bytes(self) -> int:
+        """Bytes of a short last message; 0 if all are whole."""
+        return self.total_bytes % self.payload_bytes if self.payload_bytes else 0
+
+
+def split(total: int, threads: int) -> tuple[int, ...]:
+    """Each thread's part: the parts add up to the total and differ by one at the most."""
+    each, more = divmod(total, threads)
+    return tuple(each + (thread < more) for thread in range(threads))
+
+
+def slots_for(payload_bytes: int, threads: int, cache_bytes: int) -> int:
+    """Ring size such that the rings of all threads together are twice the cache."""
+    wanted = -(-2 * cache_bytes // (max(payload_bytes, 1) * threads))
+    return min(max(wanted, 2), MAX_SLOTS)
+
+
+class Ring:
+    """One thread's messages: `payload_bytes` each, incompressible, tagged at both ends."""
+
+    def __init__(self, thread: int, geometry: Geometry) -> None:
+        self.geometry = geometry
+        generator = np.random.default_rng([thread, geometry.payload_bytes])
+        size = geometry.payload_bytes
+        self._messages = tuple(
+            _tagged(thread, slot, generator.bytes(size)) for slot in range(geometry.slots)
+        )
+        last_slot = (geometry.messages - 1) % geometry.slots
+        body = generator.bytes(geometry.last_bytes)
+        self._last = (_tagged(thread, last_slot, body),) if body else ()
+
+    def __iter__(self) -> Iterator[bytes]:
+        """The messages of the share, in the order in which they are sent."""
+        whole = self.geometry.messages - len(self._last)
+        return itertools.chain(
+            itertools.islice(itertools.cycle(self._messages), whole), self._last
+        )
+
+    def checksum(self) -> int:
+        """Sum of the CRC-32 of every message of the share, modulo 2^64."""
+        whole = self.geometry.messages - len(self._last)
+        turns, rest = divmod(whole, self.geometry.slots)
+        each = [zlib.crc32(message) for message in self._messages]
+        total = turns * sum(each) + sum(each[:rest]) + sum(map(zlib.crc32, self._last))
+        return total % 2**64
+
+
+def checksum(messages: Sequence[bytes | memoryview]) -> int:
+    """The receiver's counterpart of `Ring.checksum`, whatever the order."""
+    return sum(zlib.crc32(message) for message in messages) % 2**64
+
+
+def _tagged(thread: int, slot: int, body: bytes) -> bytes:
+    if len(body) < MIN_TAGGED_BYTES:
+        return body
+    tag = _TAG.pack(thread, slot)
+    return b"".join((tag, body[TAG_BYTES:-TAG_BYTES], tag))
+
+
+class Faults:
+    """Messages that were not what they must be: how many, and what the first ones were."""
+
+    def __init__(self) -> None:
+        self.count = 0
+        self.first: list[str] = []
+        self._lock = threading.Lock()
+
+    def add(self, text: str) -> None:
+        """Notes one fault."""
+        with self._lock:
+            self.count += 1
+            if len(self.first) < FAULTS_KEPT:
+                self.first.append(text)
+
+
+class MessageCheck:
+    """Checks whole messages, one call at a time, of all threads of a block.
+
+    Where calls of one thread may overtake each other (`ordered=False`), it checks instead that
+    no slot ran ahead of another by more than the calls that can be outstanding.
+    """
+
+    def __init__(self, threads: int, slots: int, faults: Faults, *, ordered: bool = True) -> None:
+        self._slots = slots
+        self._faults = faults
+        self._next = [0] * threads
+        self._seen = None if ordered else [[0] * slots for _ in range(threads)]
+
+    def take(self, message: bytes | memoryview) -> None:
+        """Checks one message, as soon as the receiver has it."""
+        if len(message) < MIN_TAGGED_BYTES:
+            return
+        head = message[:TAG_BYTES]
+        if head != message[-TAG_BYTES:]:
+            self._faults.add(
+                f"the two ends of a message differ: {bytes(head).hex()} "
+                f"and {bytes(message[-TAG_BYTES:]).hex()}"
+            )
+            return
+        thread, slot = _TAG.unpack(head)
+        if thread >= len(self._next) or slot >= self._slots:
+            self._faults.add(f"a message of thread {thread}, slot {slot}: the block has none such")
+        elif self._seen is not None:
+            self._seen[thread][slot] += 1
+        else:
+            expected = self._next[thread]
+            if slot != expected:
+                self._faults.add(f"thread {thread}: slot {slot} came where {expected} was due")
+            self._next[thread] = slot + 1 if slot + 1 < self._slots else 0
+
+    def finish(self) -> None:
+        """Looks at what can only be judged when all messages have come."""
+        for thread, seen in enumerate(self._seen or ()):
+            # Slots are sent in turn, so counts fall by one, once, from the first to the last.
+            if any(b > a for a, b in itertools.pairwise(seen)) or seen[0] - seen[-1] > 1:
+                self._faults.add(f"thread {thread}: some messages came twice and others never")
+
+
+class StreamCheck:
+    """Checks the message boundaries in a buffer that holds whole messages of one thread."""
+
+    def __init__(
+        self, buffer: bytearray, thread: int, geometry: Geometry, faults: Faults
+    ) -> None:
+        self._faults = faults
+        self._thread = thread
+        self._slots = geometry.slots
+        self._phase = 0
+        self._checked = geometry.payload_bytes >= MIN_TAGGED_BYTES
+        if not self._checked:
+            return
+        size = geometry.payload_bytes
+        messages = len(buffer) // size
+        shape, strides = (messages,), (size,)
+        self._heads = np.ndarray(shape, "<u4", buffer, 0, strides)
+        self._tails = np.ndarray(shape, "<u4", buffer, size - TAG_BYTES, strides)
+        turn = np.array([_tag_number(thread, slot) for slot in range(geometry.slots)], "<u4")
+        self._expected = np.tile(turn, 1 + -(-messages // geometry.slots))
+
+    def take(self, messages: int) -> None:
+        """Checks the first `messages` whole messages in the buffer."""
+        if not self._checked or not messages:
+            return
+        expected = self._expected[self._phase : self._phase + messages]
+        wrong = self._heads[:messages] != expected
+        wrong |= self._tails[:messages] != expected
+        if wrong.any():
+            at = int(wrong.argmax())
+            self._faults.add(
+                f"thread {self._thread}: a message is not slot {(self._phase + at) % self._slots}"
+                f" at both ends ({int(self._heads[at]):08x} and {int(self._tails[at]):08x})"
+            )
+        self._phase = (self._phase + messages) % self._slots
+
+    def take_last(self, message: memoryview) -> None:
+        """Checks a short last message."""
+        if len(message) < MIN_TAGGED_BYTES:
+            return
+        due = _TAG.pack(self._thread, self._phase)
+        if message[:TAG_BYTES] != due or message[-TAG_BYTES:] != due:
+            self._faults.add(
+                f"thread {self._thread}: the short last message is not slot {self._phase}"
+            )
+
+
+def _tag_number(thread: int, slot: int) -> int:
+    return int.from_bytes(_TAG.pack(thread, slot), "little")
