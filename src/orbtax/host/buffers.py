@@ -30,7 +30,7 @@ def judge(
     ]
     limit = None
     if requested_bytes is not None and any(size < 2 * requested_bytes for size in sizes):
-        limit = _limit(_LIMITS[which], requested_bytes, kernel)
+        limit = _limit(_LIMITS[which], requested_bytes, min(sizes), kernel)
     return BufferRecord(
         requested_bytes=requested_bytes,
         effective_bytes=max(sizes, default=None),
@@ -40,11 +40,15 @@ def judge(
     )
 
 
-def _limit(sysctl: str, requested_bytes: int, kernel: KernelFiles) -> str:
+def _limit(sysctl: str, requested_bytes: int, smallest_bytes: int, kernel: KernelFiles) -> str:
     try:
         limit_bytes, *_ = kernel.sysctl_numbers(sysctl)
     except UnreadableError as error:
-        return f"{sysctl}, which this network namespace does not show ({error})"
-    if limit_bytes < requested_bytes:
-        return f"{sysctl} = {limit_bytes}"
-    return f"not {sysctl} = {limit_bytes}, which allows the request: it never reached the socket"
+        return f"{sysctl}, whose value this network namespace does not show ({error})"
+    allowed_bytes = 2 * min(limit_bytes, requested_bytes)
+    if smallest_bytes < allowed_bytes:
+        return (
+            f"not {sysctl} = {limit_bytes}, which would have given {allowed_bytes}: "
+            "the request never reached the socket"
+        )
+    return f"{sysctl} = {limit_bytes}"

@@ -43,12 +43,15 @@ class KernelFiles:
         return " ".join(self.read_proc(f"sys/{name.replace('.', '/')}").split())
 
     def sysctl_numbers(self, name: str) -> tuple[int, ...]:
-        """The whole numbers of a sysctl; UnreadableError also when it holds anything else."""
-        text = self.sysctl(name)
+        """The whole numbers of a sysctl; UnreadableError when it holds anything else, or none."""
+        columns = self.sysctl(name).split()
         try:
-            return tuple(int(column) for column in text.split())
+            numbers = tuple(int(column) for column in columns)
         except ValueError:
-            raise UnreadableError(f"{name} is {text!r}, which is no list of numbers") from None
+            numbers = ()
+        if not numbers:
+            raise UnreadableError(f"{name} is {' '.join(columns)!r}, which is no list of numbers")
+        return numbers
 
 
 THIS_HOST = KernelFiles()

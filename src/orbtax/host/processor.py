@@ -17,7 +17,8 @@ from orbtax.host.kernel import THIS_HOST, KernelFiles, UnreadableError
 from orbtax.host.ticks import TICKS_PER_S, parse_stat
 from orbtax.record import ProcessorCost
 
-_HOST = "host"  # in `missing`: all fields that come from /proc/stat
+_HOST_TIMES = ("host_user_s", "host_system_s", "host_softirq_s", "host_steal_s", "host_busy_s")
+_HOST_FIELDS = (*_HOST_TIMES, "cores", "busiest_core", "busiest_core_share")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,7 +42,8 @@ def read(kernel: KernelFiles = THIS_HOST) -> ProcessorReading:
     try:
         stat = kernel.read_proc("stat")
     except UnreadableError as error:
-        stat, missing[_HOST] = None, str(error)
+        stat = None
+        missing |= dict.fromkeys(_HOST_FIELDS, str(error))
     used = resource.getrusage(resource.RUSAGE_SELF)
     try:
         peak_memory_bytes = parse_peak_memory(kernel.read_proc("self/status"))
@@ -99,24 +101,23 @@ def _host_use(
     try:
         ticks = parse_stat(after.stat).since(parse_stat(before.stat))
     except UnreadableError as error:
-        return {}, {_HOST: str(error)}
-    counts = {
-        "host_user_s": ticks.total.user,
-        "host_system_s": ticks.total.system,
-        "host_softirq_s": ticks.total.softirq,
-        "host_steal_s": ticks.total.steal,
-        "host_busy_s": ticks.total.busy,
-    }
+        return {}, dict.fromkeys(_HOST_FIELDS, str(error))
+    total = ticks.total
+    counts = (total.user, total.system, total.softirq, total.steal, total.busy)
     use: dict[str, Any] = {
-        name: count / TICKS_PER_S for name, count in counts.items() if count is not None
+        name: None if count is None else count / TICKS_PER_S
+        for name, count in zip(_HOST_TIMES, counts, strict=True)
     }
-    missing = dict.fromkeys(
-        counts.keys() - use.keys(), "/proc/stat of this kernel has no column for it"
-    )
+    missing = {
+        name: "/proc/stat of this kernel has no column for it"
+        for name, value in use.items()
+        if value is None
+    }
     use["cores"] = len(ticks.cores)
     busiest = ticks.busiest_core
     if busiest is None:
-        missing["busiest_core"] = "no clock tick passed between the two readings"
+        reason = "no clock tick passed between the two readings"
+        missing |= dict.fromkeys(("busiest_core", "busiest_core_share"), reason)
     else:
         use["busiest_core"], use["busiest_core_share"] = busiest
     return use, missing
