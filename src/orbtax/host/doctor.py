@@ -19,9 +19,10 @@ from orbtax.host import interface as interfaces
 from orbtax.host.interface import InterfaceReading
 from orbtax.host.kernel import THIS_HOST, KernelFiles, UnreadableError
 from orbtax.host.noise import ProcessTime
-from orbtax.host.orb_settings import CONFIGURATION_FILE, stray_orb_settings
+from orbtax.host.orb_settings import stray_orb_settings
 from orbtax.host.ticks import HostTicks, parse_stat
 from orbtax.model import Finding
+from orbtax.orb import CONFIGURATION_FILE
 
 NOT_CHECKED = "not-checked"
 

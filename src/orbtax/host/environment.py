@@ -9,17 +9,20 @@ import os
 import platform
 import sys
 import sysconfig
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from importlib import metadata
 from pathlib import Path
 
 from orbtax.host import hardware
 from orbtax.host import interface as interfaces
 from orbtax.host.kernel import THIS_HOST, KernelFiles, UnreadableError
-from orbtax.host.orb_settings import CONFIGURATION_FILE, stray_orb_settings
+from orbtax.host.orb_settings import dump_orb_configuration, stray_orb_settings, without_site
 from orbtax.host.ticks import TICKS_PER_S, parse_stat
 from orbtax.model import Finding
+from orbtax.orb import CONFIGURATION_FILE
 from orbtax.record import Environment
+
+__all__ = ["changes", "dump_orb_configuration", "read_environment", "stray_orb_settings"]
 
 SYSCTLS = (
     "net.core.rmem_default",
@@ -51,20 +54,6 @@ SYSCTLS = (
 )
 PACKAGES = ("orbtax", "jeteve-omniorb", "numpy")
 
-# Options that name files or hosts of a site; their usual values say nothing about it.
-_SITE_OPTIONS = {
-    "configFile": ("", "/etc/omniORB.cfg", os.devnull),
-    "traceFile": ("", "[stderr]"),
-    "unixTransportDirectory": ("/tmp/omni-%u",),
-    "bootstrapAgentHostname": ("",),
-    "principal": ("", "[Null]"),
-    "InitRef": ("",),
-    "DefaultInitRef": ("",),
-    "DefaultInitRef (file)": ("",),
-    "DefaultInitRef (args)": ("",),
-}
-_WITHHELD = "set to a name of this site, which is not kept"
-
 Source = Callable[[], str]
 
 
@@ -86,9 +75,9 @@ def read_environment(
         _hardware_sources(kernel)
         | _software_sources()
         | {f"sysctl.{name}": _sysctl(kernel, name) for name in SYSCTLS}
-        | {"stray_orb_settings": lambda: _stray_settings(variables, config_path)}
+        | {"stray_orb_settings": lambda: _joined(stray_orb_settings(variables, config_path))}
     )
-    facts |= {f"orb.{name}": _kept(name, value) for name, value in orb_configuration.items()}
+    facts |= {f"orb.{name}": without_site(name, value) for name, value in orb_configuration.items()}
     state, missing_state = _collect(_state_sources(kernel, interface))
     return Environment(facts=facts, state=state, missing=missing | missing_state)
 
@@ -176,7 +165,11 @@ def _sysctl(kernel: KernelFiles, name: str) -> Source:
 
 def _core_siblings(kernel: KernelFiles) -> str:
     groups = hardware.sibling_groups(kernel)
-    return " ".join(",".join(str(core) for core in group) for group in groups) or "none"
+    return _joined(["+".join(str(core) for core in group) for group in groups])
+
+
+def _joined(items: Sequence[str]) -> str:
+    return "; ".join(items) or "none"
 
 
 def _package(name: str) -> Source:
@@ -220,20 +213,3 @@ def _steal_so_far(kernel: KernelFiles) -> str:
 def _dropped_packets(kernel: KernelFiles, interface: str) -> str:
     counters = interfaces.read(interface, kernel)
     return str(counters.received_dropped_packets + counters.sent_dropped_packets)
-
-
-def _stray_settings(environ: Mapping[str, str], config_path: Path) -> str:
-    settings = stray_orb_settings(environ, config_path)
-    return (
-        "; ".join(
-            f"{setting.source}: {setting.name} = {_kept(setting.name, setting.value)}"
-            for setting in settings
-        )
-        or "none"
-    )
-
-
-def _kept(option: str, value: str) -> str:
-    """The value of an ORB option as it may be stored: without names of the site."""
-    usual = _SITE_OPTIONS.get(option)
-    return value if usual is None or value in usual else _WITHHELD

@@ -5,17 +5,15 @@ omniORB takes the command line before `ORB…` variables, and those before its c
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from orbtax.errors import ProgramError
-from orbtax.host.kernel import UnreadableError
-
-CONFIGURATION_FILE = Path("/etc/omniORB.cfg")
+from orbtax.orb import CONFIGURATION_FILE
 
 _DUMP_PROGRAM = """\
 import sys
@@ -25,16 +23,19 @@ CORBA.ORB_init(["dump", "-ORBdumpConfiguration", "1", *sys.argv[1:]], CORBA.ORB_
 _DUMP_LIMIT_S = 60
 _DUMP_START = "Current configuration is as follows:"
 _DUMPED = re.compile(r"omniORB: {3}(?P<name>[A-Za-z]\w*(?: \(\w+\))?) = ?(?P<value>.*)")
+# Options that name files or hosts of a site, with values that say nothing about it.
+_SITE_OPTIONS = {
+    "configFile": ("", str(CONFIGURATION_FILE), os.devnull),
+    "traceFile": ("", "[stderr]"),
+    "unixTransportDirectory": ("/tmp/omni-%u",),
+    "bootstrapAgentHostname": ("",),
+    "principal": ("", "[Null]"),
+    "InitRef": ("",),
+    "DefaultInitRef": ("",),
+    "DefaultInitRef (file)": ("",),
+    "DefaultInitRef (args)": ("",),
+}
 _VARIABLE = re.compile(r"ORB(?P<name>InitRef|DefaultInitRef|[a-z]\w*)")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StraySetting:
-    """An ORB option set outside of this project's command lines."""
-
-    source: str  # `environment` or `configuration file`
-    name: str  # without the ORB in front
-    value: str
 
 
 def dump_orb_configuration(arguments: Sequence[str]) -> Mapping[str, str]:
@@ -79,35 +80,45 @@ def parse_dump(text: str) -> Mapping[str, str]:
 
 def stray_orb_settings(
     environ: Mapping[str, str], config_path: Path = CONFIGURATION_FILE
-) -> tuple[StraySetting, ...]:
-    """ORB options from `ORB…` variables and the configuration file, in that order.
+) -> tuple[str, ...]:
+    """ORB options set outside of our command lines, each with its value and where it was found.
 
-    The variable OMNIORB_CONFIG names another file, as it does for omniORB; a file that does not
-    exist sets nothing. UnreadableError for one that exists and cannot be read.
+    They come from `ORB…` variables and then from the configuration file, or from the one that
+    OMNIORB_CONFIG names instead, as for omniORB; a file that does not exist sets nothing.
     """
-    from_variables = tuple(
-        StraySetting(source="environment", name=option["name"], value=value)
+    found = [
+        f"{option['name']} = {without_site(option['name'], value)} (environment)"
         for variable, value in sorted(environ.items())
         if (option := _VARIABLE.fullmatch(variable))
-    )
+    ]
     path = Path(environ.get("OMNIORB_CONFIG", config_path))
     try:
         text = path.read_text(encoding="utf-8", errors="replace") if path.is_file() else ""
     except OSError as error:
-        raise UnreadableError(
-            f"omniORB's configuration file cannot be read: {error.strerror}"
-        ) from None
-    return from_variables + parse_configuration_file(text)
+        return (*found, f"a configuration file that cannot be read: {error.strerror}")
+    found += [
+        f"{name} = {without_site(name, value)} (configuration file)"
+        for name, value in parse_configuration_file(text)
+    ]
+    return tuple(found)
 
 
-def parse_configuration_file(text: str) -> tuple[StraySetting, ...]:
-    """The options of an omniORB.cfg: `name = value`, a line without a name repeats the last one."""
-    settings: list[StraySetting] = []
+def parse_configuration_file(text: str) -> tuple[tuple[str, str], ...]:
+    """Names and values of an omniORB.cfg; a line without a name gives the last one another value.
+
+    Lines that begin with `#`, or that are no `name = value`, set nothing.
+    """
+    settings: list[tuple[str, str]] = []
     last = ""
     for line in text.splitlines():
         name, equals, value = (part.strip() for part in line.partition("="))
-        if line.lstrip().startswith("#") or not equals:
-            continue
-        last = name or last
-        settings.append(StraySetting(source="configuration file", name=last, value=value))
+        if equals and not name.startswith("#"):
+            last = name or last
+            settings.append((last, value))
     return tuple(settings)
+
+
+def without_site(option: str, value: str) -> str:
+    """The value of an option as it may be stored: a site's own hosts and paths withheld."""
+    usual = _SITE_OPTIONS.get(option)
+    return value if usual is None or value in usual else "a name of this site, which is not kept"

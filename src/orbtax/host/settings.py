@@ -11,7 +11,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from orbtax.host.kernel import KernelFiles, UnreadableError
-from orbtax.host.orb_settings import StraySetting
 from orbtax.model import Finding
 from orbtax.units import display_duration, display_rate, display_size
 
@@ -230,14 +229,13 @@ def judge_iperf3(version_text: str | None) -> Finding | None:
     )
 
 
-def judge_stray_settings(settings: Sequence[StraySetting]) -> Finding | None:
+def judge_stray_settings(settings: Sequence[str]) -> Finding | None:
     """ORB options from outside change runs of other programs, and ours if it let them in."""
     if not settings:
         return None
-    shown = ", ".join(f"{item.name} = {item.value} ({item.source})" for item in settings)
     return Finding(
         code="stray-orb-settings",
-        text=f"omniORB is set from outside: {shown}; orbtax keeps this from its own programs, "
-        "while other programs run with it and compare differently",
+        text=f"omniORB is set from outside: {', '.join(settings)}; orbtax keeps this from its "
+        "own programs, while other programs run with it and compare differently",
         cure="unset the ORB variables and empty omniORB's configuration file",
     )
