@@ -18,11 +18,12 @@ from orbtax.links.document import (
     read_text,
     read_words,
 )
+from orbtax.links.sysctl import CONGESTION_CONTROL
 from orbtax.model import Arm, End, Kind, Link
 from orbtax.units import parse_rate, parse_size
 
 DEFAULT_FILE = Path("links.toml")
-EMULATED_SYSCTLS = {"net.ipv4.tcp_congestion_control": "cubic"}
+EMULATED_SYSCTLS = {CONGESTION_CONTROL: "cubic"}
 """Set on every emulated link unless it says otherwise, so that such links are alike everywhere."""
 
 BUILT_IN = (

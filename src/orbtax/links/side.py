@@ -1,0 +1,40 @@
+"""What the ends of an emulated link are told, and what they answer."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+INTERFACE = "orbtax0"
+PREFIX_LENGTH = 30
+
+NAMESPACE, VETH_PAIR, TOKEN_BUCKET = "network namespace", "veth pair", "token bucket"
+"""The steps of building that a machine may not offer at all."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Side:
+    """What one end of an emulated link is to be."""
+
+    address: str  # of a network with PREFIX_LENGTH bits
+    mtu_bytes: int | None  # None: left to the kernel
+    rate_bit_s: int | None  # None: as fast as the machine can
+    sysctls: Mapping[str, str]
+    peer_pid: int | None  # who holds the other end; None: that one has made the pair already
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Refusal:
+    """A step of building that the machine refused, and its reason as the system gave it."""
+
+    step: str
+    reason: str
+    errno: int | None = None
+
+
+class RefusedError(Exception):
+    """Carries a `Refusal` to where another way can be tried."""
+
+    def __init__(self, refusal: Refusal) -> None:
+        super().__init__(f"{refusal.step}: {refusal.reason}")
+        self.refusal = refusal
