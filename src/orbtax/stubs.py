@@ -53,7 +53,7 @@ def load() -> Stubs:
     """The generated modules, imported."""
     place = str(folder())
     if place not in sys.path:
-        sys.path.append(place)
+        sys.path.insert(0, place)  # before a module of that name elsewhere
     return Stubs(importlib.import_module("OrbTax"), importlib.import_module("OrbTax__POA"))
 
 
