@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
+from orbtax.report.numbers import counted, per_cent, significant
 from orbtax.report.style import Look
 from orbtax.units import format_size
 
@@ -123,7 +124,7 @@ def describe_panel(chart: Chart, panel: Panel) -> str:
 
 
 def _value(chart: Chart, value: float) -> str:
-    return f"{100 * value:.3g} %" if chart.per_cent else f"{value:.3g}"
+    return f"{per_cent(value)} %" if chart.per_cent else significant(value)
 
 
 def describe_heat_map(heat_map: HeatMap) -> str:
@@ -132,9 +133,9 @@ def describe_heat_map(heat_map: HeatMap) -> str:
     if heat_map.best is None:
         return f"{heading}: no values."
     row, column = heat_map.best
-    lowest = min(value for across in heat_map.values for value in across if math.isfinite(value))
+    known = [value for across in heat_map.values for value in across if math.isfinite(value)]
+    size, threads = format_size(heat_map.payload_bytes[column]), heat_map.threads[row]
     return (
-        f"{heading}: from {lowest:.3g} {heat_map.unit} to a best of "
-        f"{heat_map.values[row][column]:.3g} {heat_map.unit} at "
-        f"{format_size(heat_map.payload_bytes[column])} and {heat_map.threads[row]} threads."
+        f"{heading}: from {significant(min(known))} to {significant(max(known))} {heat_map.unit}, "
+        f"best at {size} and {counted(threads, 'thread')}."
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
 from matplotlib import colormaps
@@ -12,6 +13,7 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
 from orbtax.report.charts import HeatMap, Mark
+from orbtax.report.numbers import significant
 from orbtax.report.style import GRID, LABEL_POINTS, MUTED, VERMILION, house_style
 from orbtax.units import format_size
 
@@ -19,6 +21,7 @@ CELL_WIDTH_IN, CELL_HEIGHT_IN = 0.56, 0.36
 
 # Margins around the cells, in inches.
 _LEFT, _RIGHT, _TOP, _BOTTOM = 0.62, 0.2, 0.46, 0.62
+_MARK_LINE = 0.18
 _NARROWEST_IN = 4.3
 
 # Cividis: told apart by colour-blind readers and in grey (Nuñez, Anderton and Renslow 2018).
@@ -30,11 +33,12 @@ def draw_heat_map(heat_map: HeatMap) -> Figure:
     across, down = len(heat_map.payload_bytes), len(heat_map.threads)
     cells_in = across * CELL_WIDTH_IN, down * CELL_HEIGHT_IN
     width = max(_NARROWEST_IN, _LEFT + cells_in[0] + _RIGHT)
-    height = _TOP + cells_in[1] + _BOTTOM
+    bottom = _BOTTOM + _MARK_LINE * len(heat_map.marks)
+    height = _TOP + cells_in[1] + bottom
     with house_style():
         figure = Figure(figsize=(width, height))
         axes = figure.add_axes(
-            (_LEFT / width, _BOTTOM / height, cells_in[0] / width, cells_in[1] / height)
+            (_LEFT / width, bottom / height, cells_in[0] / width, cells_in[1] / height)
         )
         figure.text(
             _LEFT / width,
@@ -48,8 +52,10 @@ def draw_heat_map(heat_map: HeatMap) -> Figure:
         axes.set_title(subject, loc="left", size=LABEL_POINTS, color=MUTED, pad=4)
         _draw_cells(axes, heat_map)
         _frame_best(axes, heat_map)
-        for mark in heat_map.marks:
-            _draw_mark(axes, heat_map, mark)
+        for number, mark in enumerate(reversed(heat_map.marks)):
+            _draw_ring(axes, heat_map, mark)
+            line = (0.06 + number * _MARK_LINE) / height
+            figure.text(_LEFT / width, line, f"ring: {mark.label}", color=MUTED)
     return figure
 
 
@@ -64,7 +70,7 @@ def _draw_cells(axes: Axes, heat_map: HeatMap) -> None:
             axes.text(
                 column + 0.5,
                 row + 0.5,
-                f"{value:.3g}" if seen else "–",
+                significant(value),
                 ha="center",
                 va="center",
                 color="black" if _is_light(fill) else "white",
@@ -104,26 +110,17 @@ def _frame_best(axes: Axes, heat_map: HeatMap) -> None:
     )
 
 
-def _draw_mark(axes: Axes, heat_map: HeatMap, mark: Mark) -> None:
-    """A ring at the mark's place, between cells where its size or threads were not measured."""
-    across = np.interp(
-        math.log2(mark.payload_bytes),
-        np.log2(heat_map.payload_bytes),
-        np.arange(len(heat_map.payload_bytes)) + 0.5,
+def _draw_ring(axes: Axes, heat_map: HeatMap, mark: Mark) -> None:
+    """At the mark's place, between cells where its size or its threads were not measured."""
+    place = (
+        _between(mark.payload_bytes, heat_map.payload_bytes),
+        _between(mark.threads, heat_map.threads),
     )
-    up = np.interp(
-        math.log2(mark.threads),
-        np.log2(heat_map.threads),
-        np.arange(len(heat_map.threads)) + 0.5,
-    )
-    axes.plot([across], [up], "o", markersize=15, fillstyle="none", color="black", clip_on=False)
-    axes.plot([across], [up], "o", markersize=13, fillstyle="none", color="white", clip_on=False)
-    axes.annotate(
-        mark.label,
-        (across, up),
-        xytext=(len(heat_map.payload_bytes), -0.02),
-        textcoords=("data", "axes fraction"),
-        annotation_clip=False,
-        ha="right",
-        va="top",
-    )
+    for colour, points in (("black", 23), ("white", 21)):
+        axes.plot(*place, "o", markersize=points, fillstyle="none", color=colour, clip_on=False)
+
+
+def _between(wanted: int, measured: Sequence[int]) -> float:
+    """Where `wanted` lies on an axis whose cells stand for `measured`, between two by logarithm."""
+    middles = np.arange(len(measured)) + 0.5
+    return float(np.interp(math.log2(wanted), np.log2(measured), middles))
