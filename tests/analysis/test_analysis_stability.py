@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 from builders import make_cell_samples, make_failed, make_plan
 
+from orbtax.analysis.rates import by_case
 from orbtax.analysis.ratio import log_interval
-from orbtax.analysis.rounds import by_case
 from orbtax.analysis.stability import (
     Verdict,
     assess,

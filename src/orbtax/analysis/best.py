@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from orbtax.analysis.rates import CaseRates, aligned
 from orbtax.analysis.ratio import Interval, geometric_mean, independent_ratio, paired_ratio
-from orbtax.analysis.rounds import CaseRounds, aligned
 from orbtax.model import Arm, Options
 
 
@@ -31,31 +31,31 @@ class BestCase:
 class _Candidate:
     """A case that moved something, with its goodput in bit/s."""
 
-    rounds: CaseRounds
+    rates: CaseRates
     goodput: Interval
 
     @property
     def simplicity(self) -> tuple[int, int]:
-        return self.rounds.case.threads, self.rounds.case.payload_bytes
+        return self.rates.case.threads, self.rates.case.payload_bytes
 
     def ties(self, fastest: _Candidate, width: float) -> bool:
         if self.goodput.value == fastest.goodput.value:
             return True
-        ratio = independent_ratio(fastest.rounds.rates(), self.rounds.rates())
+        ratio = independent_ratio(fastest.rates.in_order(), self.rates.in_order())
         return ratio is not None and ratio.value <= 1 + width and ratio.covers(1.0)
 
 
-def best_cases(rounds: Iterable[CaseRounds], width: float) -> tuple[BestCase, ...]:
+def best_cases(rates: Iterable[CaseRates], width: float) -> tuple[BestCase, ...]:
     """The best case of every arm that moved something, in the order of `Arm`.
 
-    `rounds` are the cases of one link. A case ties with the fastest if its mean is within
+    `rates` are those of one link. A case ties with the fastest if its mean is within
     `width` of it and the interval of their ratio holds 1; of those that tie, fewer threads are
     better, then smaller payloads.
     """
     candidates: dict[Arm, list[_Candidate]] = {}
-    for each in rounds:
-        goodput = geometric_mean(each.rates())
-        if goodput is not None:
+    for each in rates:
+        goodput = geometric_mean(each.in_order())
+        if goodput is not None and each.case.payload_bytes:
             candidates.setdefault(each.case.arm, []).append(_Candidate(each, goodput))
     best = {arm: _simplest_fastest(candidates[arm], width) for arm in Arm if arm in candidates}
     return tuple(_best_case(each, best.get(Arm.STREAM)) for each in best.values())
@@ -70,13 +70,13 @@ def _simplest_fastest(candidates: Iterable[_Candidate], width: float) -> _Candid
 
 
 def _best_case(best: _Candidate, stream: _Candidate | None) -> BestCase:
-    case = best.rounds.case
+    case = best.rates.case
     efficiency, paired = None, False
     if stream is not None and case.arm is not Arm.STREAM:
-        efficiency = paired_ratio(*aligned(best.rounds, stream.rounds))
+        efficiency = paired_ratio(*aligned(best.rates, stream.rates))
         paired = efficiency is not None
         if not paired:
-            efficiency = independent_ratio(best.rounds.rates(), stream.rounds.rates())
+            efficiency = independent_ratio(best.rates.in_order(), stream.rates.in_order())
     return BestCase(
         arm=case.arm,
         payload_bytes=case.payload_bytes,

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 import pandas as pd
 
 from orbtax.analysis.best import BestCase, best_cases
+from orbtax.analysis.rates import CaseRates, aligned, by_case
 from orbtax.analysis.ratio import Interval, geometric_mean, paired_ratio
-from orbtax.analysis.rounds import CaseRounds, aligned, by_case
 from orbtax.analysis.stability import Verdict, assess
 from orbtax.model import Arm, Case, Finding, Kind, Options, Plan
 from orbtax.record import Run
@@ -24,7 +24,7 @@ class ArmResult:
     """What one arm moved in one cell."""
 
     arm: Arm
-    goodput_bit_s: Interval | None  # None: no block went well
+    goodput_bit_s: Interval | None  # None: no block went well, or no payload
     moved_bytes: int
     failed: int  # blocks that did not run to their end
     refused: int  # blocks whose figure cannot be true
@@ -42,7 +42,7 @@ class CellResult:
     arms: tuple[ArmResult, ...]
     efficiency_stream: Interval | None  # None: one of the two arms has no goodput here
     efficiency_call: Interval | None
-    rounds: int  # in which at least one arm gave a goodput
+    rounds: int  # in which at least one arm gave a rate
     verdict: Verdict
     findings: tuple[Finding, ...] = ()
 
@@ -76,11 +76,11 @@ def link_results(run: Run, arm: Arm = Arm.CORBA) -> tuple[LinkResult, ...]:
     Raises KeyError for a sample whose link is not in the plan.
     """
     plan = run.record.plan
-    by_link: dict[tuple[str, bool], dict[Case, CaseRounds]] = {}
+    by_link: dict[tuple[str, bool], dict[Case, CaseRates]] = {}
     planned = (case for cell in plan.cells for case in cell.cases)
-    for case, rounds in by_case(run.samples, planned).items():
-        by_link.setdefault((case.link, case.options.reverse), {})[case] = rounds
-    return tuple(_link_result(rounds, plan, arm) for rounds in by_link.values())
+    for case, rates in by_case(run.samples, planned).items():
+        by_link.setdefault((case.link, case.options.reverse), {})[case] = rates
+    return tuple(_link_result(rates, plan, arm) for rates in by_link.values())
 
 
 def summary_frame(results: Iterable[LinkResult]) -> pd.DataFrame:
@@ -97,34 +97,34 @@ def summary_frame(results: Iterable[LinkResult]) -> pd.DataFrame:
     return frame.astype({f"{arm}_bytes": "Int64" for arm in arms})
 
 
-def _link_result(rounds: Mapping[Case, CaseRounds], plan: Plan, arm: Arm) -> LinkResult:
+def _link_result(rates: Mapping[Case, CaseRates], plan: Plan, arm: Arm) -> LinkResult:
     cells: dict[tuple[int, int, Options], list[Case]] = {}
-    for case in rounds:
+    for case in rates:
         cells.setdefault((case.payload_bytes, case.threads, case.options), []).append(case)
-    best = best_cases(rounds.values(), plan.width)
+    best = best_cases(rates.values(), plan.width)
     findings = (
         _above_one(each.efficiency_link, f"the best {each.arm}", "the best stream")
         for each in best
         if each.arm is not Arm.STREAM
     )
-    first = next(iter(rounds))
+    first = next(iter(rates))
     return LinkResult(
         link=first.link,
         kind=plan.link(first.link).kind,
         reverse=first.options.reverse,
         arm=arm,
-        cells=tuple(_cell_result(rounds, cases, plan, arm) for cases in cells.values()),
+        cells=tuple(_cell_result(rates, cases, plan, arm) for cases in cells.values()),
         best=best,
         findings=tuple(finding for finding in findings if finding),
     )
 
 
 def _cell_result(
-    rounds: Mapping[Case, CaseRounds], cases: Sequence[Case], plan: Plan, arm: Arm
+    rates: Mapping[Case, CaseRates], cases: Sequence[Case], plan: Plan, arm: Arm
 ) -> CellResult:
-    of_arm = {case.arm: rounds[case] for case in cases}
+    of_arm = {case.arm: rates[case] for case in cases}
     stream, call = (_efficiency(of_arm, arm, baseline) for baseline in (Arm.STREAM, Arm.CALL))
-    assessment = assess(rounds, cases, plan)
+    assessment = assess(rates, cases, plan)
     labels = (_above_one(stream, arm, Arm.STREAM), _above_one(call, arm, Arm.CALL))
     first = cases[0]
     return CellResult(
@@ -133,14 +133,14 @@ def _cell_result(
         payload_bytes=first.payload_bytes,
         threads=first.threads,
         options=first.options,
-        arms=tuple(_arm_result(rounds[case]) for case in cases),
+        arms=tuple(_arm_result(rates[case]) for case in cases),
         efficiency_stream=stream,
         efficiency_call=call,
         rounds=len(
             {
                 key
                 for each in of_arm.values()
-                for key, rate in each.goodput_bit_s.items()
+                for key, rate in each.by_round.items()
                 if rate is not None
             }
         ),
@@ -149,17 +149,17 @@ def _cell_result(
     )
 
 
-def _arm_result(rounds: CaseRounds) -> ArmResult:
+def _arm_result(rates: CaseRates) -> ArmResult:
     return ArmResult(
-        arm=rounds.case.arm,
-        goodput_bit_s=geometric_mean(rounds.rates()),
-        moved_bytes=rounds.moved_bytes,
-        failed=rounds.failed,
-        refused=rounds.refused,
+        arm=rates.case.arm,
+        goodput_bit_s=geometric_mean(rates.in_order()) if rates.case.payload_bytes else None,
+        moved_bytes=rates.moved_bytes,
+        failed=rates.failed,
+        refused=rates.refused,
     )
 
 
-def _efficiency(of_arm: Mapping[Arm, CaseRounds], arm: Arm, baseline: Arm) -> Interval | None:
+def _efficiency(of_arm: Mapping[Arm, CaseRates], arm: Arm, baseline: Arm) -> Interval | None:
     if arm is baseline or arm not in of_arm or baseline not in of_arm:
         return None
     return paired_ratio(*aligned(of_arm[arm], of_arm[baseline]))

@@ -16,8 +16,8 @@ from enum import StrEnum
 
 from scipy.special import chdtri, stdtr
 
+from orbtax.analysis.rates import CaseRates, aligned, by_case
 from orbtax.analysis.ratio import mean_and_error, paired_logs, student_t
-from orbtax.analysis.rounds import CaseRounds, aligned, by_case
 from orbtax.model import Arm, Case, Cell, Finding, Plan
 from orbtax.record import Sample
 
@@ -56,7 +56,7 @@ class Decision:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """Two cases whose ratio is to become stable; without `below`, one case's goodput alone."""
+    """Two cases whose ratio is to become stable; without `below`, one case's rate alone."""
 
     above: Case
     below: Case | None = None
@@ -64,12 +64,12 @@ class Comparison:
     def __str__(self) -> str:
         return f"{self.above.arm} ÷ {self.below.arm}" if self.below else str(self.above.arm)
 
-    def logs(self, rounds: Mapping[Case, CaseRounds]) -> list[float]:
+    def logs(self, rates: Mapping[Case, CaseRates]) -> list[float]:
         """The logarithms of the ratio, in the order of the rounds that gave one."""
-        above = rounds.get(self.above, CaseRounds(case=self.above))
+        above = rates.get(self.above, CaseRates(case=self.above))
         if self.below is None:
-            return [math.log(rate) for rate in above.rates() if rate]
-        below = rounds.get(self.below, CaseRounds(case=self.below))
+            return [math.log(rate) for rate in above.in_order() if rate]
+        below = rates.get(self.below, CaseRates(case=self.below))
         return paired_logs(*aligned(above, below))
 
 
@@ -77,7 +77,7 @@ def comparisons(cases: Sequence[Case]) -> tuple[Comparison, ...]:
     """The ratios of a cell that have to become stable.
 
     Every arm of the ORB over `stream` and over `call`; in a cell without such a pair, every case
-    over the first; of a single case, its goodput.
+    over the first; of a single case, its rate.
     """
     baselines = [case for case in cases if case.arm in (Arm.STREAM, Arm.CALL)]
     pairs = tuple(
@@ -100,26 +100,26 @@ def decide(samples: Iterable[Sample], cell: Cell, plan: Plan, spent_s: float) ->
     scatter so much that `plan.max_rounds` would not do, and in any case after `plan.max_rounds`
     or when `cell.budget_s` is spent.
     """
-    rounds = by_case(samples)
-    done = len({key for case in rounds.values() for key in case.goodput_bit_s})
-    assessment = assess(rounds, cell.cases, plan)
+    rates = by_case(samples)
+    done = len({key for case in rates.values() for key in case.by_round})
+    assessment = assess(rates, cell.cases, plan)
     if cell.rounds is not None:
         return Decision(enough=done >= cell.rounds, verdict=assessment.verdict)
     over = done >= plan.max_rounds or (cell.budget_s is not None and spent_s >= cell.budget_s)
     agreed = assessment.verdict is Verdict.STABLE and all(
-        settled(each.logs(rounds), plan.width) for each in comparisons(cell.cases)
+        settled(each.logs(rates), plan.width) for each in comparisons(cell.cases)
     )
     hopeless = any(finding.code == "scatter" for finding in assessment.findings)
     started = done >= plan.min_rounds
     return Decision(enough=over or (started and (agreed or hopeless)), verdict=assessment.verdict)
 
 
-def assess(rounds: Mapping[Case, CaseRounds], cases: Sequence[Case], plan: Plan) -> Assessment:
+def assess(rates: Mapping[Case, CaseRates], cases: Sequence[Case], plan: Plan) -> Assessment:
     """The verdict on the cell of `cases`, as if it were left now."""
     findings: list[Finding] = []
     narrow = True
     for comparison in comparisons(cases):
-        logs = comparison.logs(rounds)
+        logs = comparison.logs(rates)
         narrow &= max(last_half_widths(logs, 1), default=math.inf) <= math.log1p(plan.width)
         checks = (
             trend(str(comparison), logs, plan.width),
