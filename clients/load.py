@@ -10,6 +10,7 @@ arrays made beforehand.
 
 from __future__ import annotations
 
+import itertools
 import threading
 import time
 from array import array
@@ -210,7 +211,7 @@ class Load:
 def clock_tick_s() -> float:
     """The smallest step of the clock seen in a thousand readings."""
     readings = [_clock() for _ in range(1000)]
-    steps = [b - a for a, b in zip(readings, readings[1:], strict=False) if b > a]
+    steps = [b - a for a, b in itertools.pairwise(readings) if b > a]
     return min(steps) / 1e9
 
 

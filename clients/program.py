@@ -84,7 +84,8 @@ def shares_of(request: agent.Prepare) -> tuple[Geometry, ...]:
     """Each thread's share of the block."""
     block = request.block
     threads = block.case.threads
-    parts = zip(split(block.total_bytes, threads), split(block.empty_messages, threads), strict=True)
+    bytes_each = split(block.amount.total_bytes, threads)
+    empty_each = split(block.amount.empty_messages, threads)
     return tuple(
         Geometry(
             payload_bytes=block.case.payload_bytes,
@@ -92,7 +93,7 @@ def shares_of(request: agent.Prepare) -> tuple[Geometry, ...]:
             total_bytes=total_bytes,
             empty_messages=empty_messages,
         )
-        for total_bytes, empty_messages in parts
+        for total_bytes, empty_messages in zip(bytes_each, empty_each, strict=True)
     )
 
 

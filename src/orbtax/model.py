@@ -133,6 +133,14 @@ class Purpose(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Amount:
+    """What a block moves: bytes, or messages where the payload is empty and bytes say nothing."""
+
+    total_bytes: int
+    empty_messages: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Block:
     """One timed stretch of one case, with an exact number of bytes."""
 
@@ -140,8 +148,7 @@ class Block:
     cell: int  # index into the plan's cells
     round: int  # from 0; calibration counts for itself
     position: int  # place in its round, from 0
-    total_bytes: int
-    empty_messages: int = 0  # messages to send where the payload is empty and bytes say nothing
+    amount: Amount
     purpose: Purpose = Purpose.MEASURE
 
 

@@ -143,9 +143,7 @@ class Pair:
         if key not in self._programs:
             sender, receiver = self._ends(key.reverse)
             is_client = key.module == programs.CLIENT
-            cores = (
-                self._placement.sender_cores if is_client else self._placement.receiver_cores
-            )
+            cores = self._placement.sender_cores if is_client else self._placement.receiver_cores
             end = sender if is_client else receiver
             words = programs.command(end, key.module, cores, dict(key.environment))
             self._programs[key] = Program(words)
@@ -175,8 +173,9 @@ def _describe(program: Program, end: End, orb_settings: Mapping[str, str]) -> En
 def _patience_s(block: Block) -> float:
     """How long a block may take before it counts as hung."""
     size = block.case.payload_bytes
-    messages = -(-block.total_bytes // size) if size else block.empty_messages
-    return ANSWER_S + block.total_bytes / SLOWEST_BYTE_S + messages / SLOWEST_MESSAGE_S
+    amount = block.amount
+    messages = -(-amount.total_bytes // size) if size else amount.empty_messages
+    return ANSWER_S + amount.total_bytes / SLOWEST_BYTE_S + messages / SLOWEST_MESSAGE_S
 
 
 def _failed(block: Block, session: int, started_utc: str, reason: str) -> Sample:
@@ -189,7 +188,7 @@ def _failed(block: Block, session: int, started_utc: str, reason: str) -> Sample
         session=session,
         started_utc=started_utc,
         status=Status.FAILED,
-        asked_bytes=block.total_bytes,
+        asked_bytes=block.amount.total_bytes,
         reason=reason,
     )
 

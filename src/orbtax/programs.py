@@ -6,6 +6,7 @@ it, no process id is kept, and a parent that dies closes the pipe as well.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import selectors
 import subprocess
@@ -68,7 +69,7 @@ class Program:
     def __init__(self, words: list[str]) -> None:
         """Starts the program; ProgramError if it does not say that it is ready."""
         self.name = words[-1] if "--cores" not in words else words[-3]
-        self._errors = tempfile.TemporaryFile()
+        self._errors = tempfile.TemporaryFile()  # noqa: SIM115 - closed with the program
         try:
             self._process = subprocess.Popen(
                 words,
@@ -117,10 +118,8 @@ class Program:
         """Ends the program by closing its pipe; one that does not end is killed."""
         for pipe in (self._process.stdin, self._process.stdout):
             if pipe is not None:
-                try:
+                with contextlib.suppress(BrokenPipeError):  # it was gone already
                     pipe.close()
-                except BrokenPipeError:
-                    pass  # it was gone already
         try:
             self._process.wait(CLOSE_S)
         except subprocess.TimeoutExpired:
@@ -153,7 +152,9 @@ class Program:
         while b"\n" not in self._buffer:
             left_s = deadline_s - time.monotonic()
             if left_s <= 0 or not self._selector.select(left_s):
-                raise ProgramError(f"{self.name} gave no answer for {timeout_s:.0f} s{self._said()}")
+                raise ProgramError(
+                    f"{self.name} gave no answer for {timeout_s:.0f} s{self._said()}"
+                )
             piece = os.read(self._output_fd, 1 << 20)
             if not piece:
                 raise self._ended()

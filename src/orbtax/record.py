@@ -221,6 +221,7 @@ class RunRecord:
     command: str  # the command line that made it
     visits: tuple[LinkVisit, ...] = ()
     findings: tuple[Finding, ...] = ()
+    done_cells: tuple[int, ...] = ()  # cells that need no further round
     schema_version: int = SCHEMA_VERSION
 
 

@@ -1,0 +1,84 @@
+"""How many bytes a block needs to last as long as it should."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+import numpy as np
+
+from orbtax.model import STUDY_TOTAL_BYTES, Amount, Case
+from orbtax.record import Sample, Status
+
+FIRST_PILOT_MESSAGES = 16  # for each thread
+PILOT_SHARE = 0.5
+"""A pilot is to last this share of a block, and half of that is long enough."""
+MOST_PILOTS = 6
+STEEPEST = 64.0
+"""A pilot may move this many times what the one before it moved."""
+
+
+def of_messages(case: Case, messages: int) -> Amount:
+    """So many messages of a case, at least one for each thread."""
+    count = max(messages, case.threads)
+    if case.payload_bytes == 0:
+        return Amount(total_bytes=0, empty_messages=count)
+    return Amount(total_bytes=count * case.payload_bytes)
+
+
+def sized(case: Case, pilot: Sample, block_s: float, limit_bytes: int | None = None) -> Amount:
+    """The amount that lasts `block_s` at the rate of a pilot, never above the study's 8 GB."""
+    if not pilot.messages or not pilot.window_s:
+        raise ValueError("a pilot that failed says nothing about the rate")
+    messages = round(pilot.messages * block_s / pilot.window_s)
+    # Whole messages for each thread, so that all threads end together.
+    messages -= messages % case.threads
+    limit = min(STUDY_TOTAL_BYTES, limit_bytes or STUDY_TOTAL_BYTES)
+    most = max(1, limit // max(case.payload_bytes, 1))
+    return of_messages(case, min(messages, most))
+
+
+def calibrate(
+    case: Case,
+    block_s: float,
+    run: Callable[[Amount], Sample],
+    guess_s: float | None = None,
+) -> Sample:
+    """Runs pilots that grow until one is long enough, and gives the last.
+
+    `guess_s` is the time per message of a similar case. A pilot that fails ends the search.
+    """
+    first = PILOT_SHARE * block_s / guess_s if guess_s else FIRST_PILOT_MESSAGES * case.threads
+    amount = of_messages(case, round(first))
+    for _ in range(MOST_PILOTS):
+        pilot = run(amount)
+        if pilot.status is not Status.OK or pilot.window_s is None or pilot.messages is None:
+            return pilot
+        if pilot.window_s >= PILOT_SHARE * block_s / 2:
+            return pilot
+        growth = min(STEEPEST, PILOT_SHARE * block_s / pilot.window_s)
+        amount = of_messages(case, round(pilot.messages * growth))
+    return pilot
+
+
+def message_s(samples: Iterable[Sample], case: Case) -> float | None:
+    """Seconds per message to expect of a case, from samples of its arm; None if there are none.
+
+    Interpolated over the payload size, which time per message is nearly a straight line of.
+    Samples of the same link count, or of any where there are none.
+    """
+    like = [
+        sample
+        for sample in samples
+        if sample.case.arm is case.arm and sample.status is Status.OK and sample.messages
+    ]
+    chosen = [sample for sample in like if sample.case.link == case.link] or like
+    latest = {
+        sample.case.payload_bytes: sample.window_s / sample.messages
+        for sample in chosen
+        if sample.window_s and sample.messages
+    }
+    if not latest:
+        return None
+    sizes = sorted(latest)
+    expected = float(np.interp(case.payload_bytes, sizes, [latest[size] for size in sizes]))
+    return expected * max(1.0, case.payload_bytes / max(sizes[-1], 1))

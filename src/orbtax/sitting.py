@@ -1,0 +1,99 @@
+"""From a plan to a report: measured, kept, reported, and an exit code that says how it went."""
+
+from __future__ import annotations
+
+import signal
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from importlib.metadata import version
+from pathlib import Path
+from types import FrameType
+
+from orbtax import conduct, store
+from orbtax.errors import ExitCode
+from orbtax.model import Plan, Purpose
+from orbtax.record import Run, RunRecord, Status
+from orbtax.report import terminal
+from orbtax.store import Store
+from orbtax.studies import reporting
+
+
+def measure(plan: Plan, command: str, out: Path | None, *, quiet: bool) -> ExitCode:
+    """Runs a new plan in a new folder and reports it."""
+    now = datetime.now(UTC)
+    folder = out or store.new_folder(plan.study, tuple(link.name for link in plan.links), now)
+    record = RunRecord(
+        plan=plan,
+        created_utc=now.isoformat(timespec="seconds"),
+        orbtax_version=version("orbtax"),
+        command=command,
+    )
+    run = Run(folder=str(folder), record=record, samples=())
+    return _carry_out(run, lambda: Store.create(folder, record), quiet)
+
+
+def resume(folder: Path, *, quiet: bool) -> ExitCode:
+    """Goes on with an earlier run: what is missing is run, the rest is kept as it is."""
+    kept, run = Store.resume(folder)
+    try:
+        return _carry_out(run, lambda: kept, quiet)
+    finally:
+        kept.close()
+
+
+def report(folders: list[Path], *, salvage: bool, join: bool, out: Path | None) -> ExitCode:
+    """Makes the report of stored runs again."""
+    runs = [store.read(folder, salvage=salvage) for folder in folders]
+    return _report(runs, out or Path(runs[0].folder) / "report", join=join, quiet=False)
+
+
+def _carry_out(run: Run, keep: Callable[[], Store], quiet: bool) -> ExitCode:
+    folder = Path(run.folder)
+    interrupted = False
+    with terminal.progress(quiet=quiet) as observer, _terminated_like_interrupted():
+        try:
+            conduct.conduct(run, keep, observer)
+        except KeyboardInterrupt:
+            interrupted = True
+    if interrupted and not (folder / store.RUN_FILE).exists():
+        return ExitCode.INTERRUPTED  # before anything was measured
+    code = _report([store.read(folder)], folder / "report", join=False, quiet=quiet)
+    if interrupted:
+        terminal.say_interrupted(folder)
+        return ExitCode.INTERRUPTED
+    return code
+
+
+def _report(runs: list[Run], folder: Path, *, join: bool, quiet: bool) -> ExitCode:
+    reporting.write(runs, folder, join=join, quiet=quiet)
+    return ExitCode.DONE if all(map(_is_sound, runs)) else ExitCode.INCOMPLETE
+
+
+def _is_sound(run: Run) -> bool:
+    """Whether every measured block went well and no check spoke against the run."""
+    measured = (sample for sample in run.samples if sample.purpose is Purpose.MEASURE)
+    return all(sample.status is Status.OK for sample in measured) and not any(
+        finding.serious for finding in run.record.findings
+    )
+
+
+@contextmanager
+def _terminated_like_interrupted() -> Iterator[None]:
+    """SIGTERM and SIGHUP end a run as Ctrl-C does: kept, reported, nothing left behind."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def interrupt(_signal: int, _frame: FrameType | None) -> None:
+        raise KeyboardInterrupt
+
+    before = {
+        number: signal.signal(number, interrupt) for number in (signal.SIGTERM, signal.SIGHUP)
+    }
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
