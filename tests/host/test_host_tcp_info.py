@@ -149,6 +149,17 @@ def test_syn_and_fin_are_no_payload() -> None:
     assert difference(None, opened).values["acknowledged_bytes"] == 0
 
 
+def test_a_retransmission_that_failed_here_hides_no_payload() -> None:
+    before = make_info(bytes_acked=1_000, bytes_sent=1_000)
+    after = make_info(bytes_acked=1_000, bytes_sent=1_000, bytes_retrans=900)
+    assert difference(None, after).values["acknowledged_bytes"] == 998
+    later = make_info(bytes_acked=3_000, bytes_sent=3_900, bytes_retrans=1_800)
+    assert difference(before, later).values["acknowledged_bytes"] in (1_998, 2_000)
+    # the failed one takes off what was not taken off before: nothing, and no huge number
+    in_flight = make_info(bytes_acked=1_000, bytes_sent=1_500)
+    assert difference(in_flight, after).values["acknowledged_bytes"] == 0
+
+
 def test_window_scales_are_two_halves_of_a_byte() -> None:
     values = difference(None, make_info(scales=0xA7)).values
     assert (values["window_scale_send"], values["window_scale_receive"]) == (7, 10)

@@ -15,6 +15,7 @@ from typing import Any
 ROOM_BYTES = 256
 """Enough for every member that is read here."""
 
+_SYN_AND_FIN_BYTES = 2
 _STATE_OFFSET = 0
 _STATES_AFTER_FIN = (8, 9, 11)  # CLOSE_WAIT, LAST_ACK, CLOSING
 _TCPI_OPT_WSCALE = 4
@@ -55,8 +56,8 @@ class Member:
         return value
 
     def since_then(self, before: int, after: int) -> int:
-        """How far the counter went; it starts again at 0 after its last value."""
-        return (after - before) % (1 << 8 * struct.calcsize(f"={self.code}"))
+        """How far the counter went; one of 32 bits starts again at 0 after its last value."""
+        return (after - before) % 2**32 if self.code == "I" else max(0, after - before)
 
 
 _SENT = Member("sent_bytes", "tcpi_bytes_sent", 200, "Q", "4.19", True)
@@ -117,15 +118,6 @@ def difference(before: bytes | None, after: bytes) -> InfoChange:
     return InfoChange(dict.fromkeys(missing) | values | scales, missing | reasons)
 
 
-def has_restarted(before: bytes, after: bytes) -> bool:
-    """Whether a byte counter ran backwards: another connection between the same addresses."""
-    for member in (_ACKNOWLEDGED, _RECEIVED):
-        earlier, later = member.read(before), member.read(after)
-        if earlier is not None and later is not None and later < earlier:
-            return True
-    return False
-
-
 def _payload(member: Member, info: bytes) -> int | None:
     """The raw value; of byte counters without the SYN and FIN, which the kernel counts as bytes."""
     value = member.read(info)
@@ -133,8 +125,11 @@ def _payload(member: Member, info: bytes) -> int | None:
         return None
     if member is _ACKNOWLEDGED:
         sent, repeated = _SENT.read(info), _RETRANSMITTED.read(info)
-        # never more payload was acknowledged than was sent once
-        return value if sent is None or repeated is None else min(value, sent - repeated)
+        if sent is None or repeated is None:
+            return value
+        # Never more payload was acknowledged than was sent once. At most these two are taken off,
+        # since a retransmission that failed in this host counts as repeated and not as sent.
+        return value - min(max(value - (sent - repeated), 0), _SYN_AND_FIN_BYTES)
     if member is _RECEIVED and info[_STATE_OFFSET] in _STATES_AFTER_FIN:
         return value - 1
     return value
