@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+
 from invoke import Collection, Context, task
 
 from orbtax import commands
@@ -11,15 +13,15 @@ from orbtax import commands
 def test(context: Context, slow: bool = False, fast: bool = False) -> None:
     """Run the tests."""
     chosen = " -m live" if slow else " -m 'not live'" if fast else ""
-    context.run(f"python -m pytest{chosen}", pty=False)
+    context.run(f"{sys.executable} -m pytest{chosen}")
 
 
 @task
 def lint(context: Context) -> None:
     """Check style and types."""
-    context.run("python -m ruff check .")
-    context.run("python -m ruff format --check .")
-    context.run("python -m mypy")
+    context.run(f"{sys.executable} -m ruff check .")
+    context.run(f"{sys.executable} -m ruff format --check .")
+    context.run(f"{sys.executable} -m mypy")
 
 
 namespace = Collection.from_module(commands)
