@@ -57,6 +57,7 @@ class Reference:
 class Chart:
     """Panels with common axes: what is shown, of what, in which unit."""
 
+    name: str  # `goodput`: what its files are called
     title: str  # `Goodput`
     subject: str  # `ib (emulated)`
     y_label: str
@@ -84,6 +85,7 @@ class HeatMap:
     was measured.
     """
 
+    name: str  # `surface`: what its files are called
     title: str  # `Goodput of corba`
     subject: str  # `ib (emulated)`
     unit: str

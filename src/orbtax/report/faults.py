@@ -29,12 +29,9 @@ class Remark:
     @property
     def text(self) -> str:
         """The finding in a line, with its place and how often it came again."""
+        where = f"{self.place}: " if self.place else ""
         again = f" ({self.times - 1:,} more of this kind)" if self.times > 1 else ""
-        return (
-            f"{self.place}: {self.finding.text}{again}"
-            if self.place
-            else (f"{self.finding.text}{again}")
-        )
+        return f"{where}{self.finding.text}{again}"
 
 
 def remarks(run: Run, links: Iterable[LinkResult]) -> tuple[Remark, ...]:
@@ -114,7 +111,7 @@ def _findings(run: Run, links: Iterable[LinkResult]) -> Iterator[tuple[str, Find
     for link in links:
         yield from ((subject_of(link), finding) for finding in link.findings)
         for cell in link.cells:
-            place = f"{link.link}, {format_size(cell.payload_bytes)}, " + counted(
+            place = f"{subject_of(link)}, {format_size(cell.payload_bytes)}, " + counted(
                 cell.threads, "thread"
             )
             yield from ((place, finding) for finding in cell.findings)

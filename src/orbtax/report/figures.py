@@ -24,7 +24,7 @@ PANEL_WIDTH_IN, PANEL_HEIGHT_IN = 4.3, 3.1
 PANELS_ACROSS = 3
 
 # Margins of a panel around its axes, in inches.
-_LEFT, _RIGHT, _TOP, _BOTTOM = 0.62, 0.92, 0.46, 0.48
+_LEFT, _RIGHT, _TOP, _BOTTOM = 0.7, 0.92, 0.46, 0.48
 _X_TICKS = 6
 
 
@@ -146,12 +146,13 @@ def _set_value_axis(axes: Axes, chart: Chart) -> None:
     if chart.scale is Scale.LOG:
         values = values[values > 0]
         axes.set_yscale("log")
-        axes.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+        decades = math.log10(values.max() / values.min()) if values.size else 1.0
+        axes.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5) if decades < 2 else (1,)))
         axes.yaxis.set_minor_locator(NullLocator())
         if values.size:
             axes.set_ylim(values.min() / 1.3, values.max() * 1.3)
     else:
-        axes.set_ylim(0, 1.08 * values.max() if values.size and values.max() > 0 else 1)
+        axes.set_ylim(0, 1.1 * values.max() if values.size and values.max() > 0 else 1)
     shown = (lambda value, _: f"{100 * value:.4g} %") if chart.per_cent else _plain
     axes.yaxis.set_major_formatter(FuncFormatter(shown))
     axes.set_ylabel(chart.y_label)

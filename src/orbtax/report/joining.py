@@ -37,8 +37,10 @@ def join_runs(runs: Sequence[Run], *, join: bool = False) -> Run:
     if not join:
         _refuse_unlike_set_ups(runs)
     cells, samples = list(first.record.plan.cells), list(first.samples)
+    done = list(first.record.done_cells)
     for run in runs[1:]:
         offset = len(cells)
+        done += [cell + offset for cell in run.record.done_cells]
         cells += run.record.plan.cells
         samples += [replace(sample, cell=sample.cell + offset) for sample in run.samples]
     records = [run.record for run in runs]
@@ -46,6 +48,7 @@ def join_runs(runs: Sequence[Run], *, join: bool = False) -> Run:
         first.record,
         plan=replace(first.record.plan, links=links, cells=tuple(cells)),
         command=" && ".join(dict.fromkeys(record.command for record in records)),
+        done_cells=tuple(done),
         visits=tuple(visit for record in records for visit in record.visits),
         findings=tuple(finding for record in records for finding in record.findings),
     )

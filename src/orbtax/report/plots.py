@@ -22,6 +22,14 @@ _NOTHING = math.nan
 Measured = Callable[[CellResult], Interval | None]
 
 
+def link_charts(
+    result: LinkResult, link: Link, latencies: Mapping[Case, Latencies]
+) -> tuple[Chart, ...]:
+    """The charts of one link: goodput, efficiency and, where calls were timed, latency."""
+    charts = goodput_chart(result, link), efficiency_chart(result)
+    return (*charts, latency_chart(result, latencies)) if latencies else charts
+
+
 def goodput_chart(result: LinkResult, link: Link) -> Chart:
     """Goodput of each arm over the payload size, a panel per number of threads."""
     reference = None
@@ -29,6 +37,7 @@ def goodput_chart(result: LinkResult, link: Link) -> Chart:
         label = f"rate of the link, {format_rate(link.rate_bit_s)}"
         reference = Reference(link.rate_bit_s / 1e9, label)
     return Chart(
+        name="goodput",
         title="Goodput",
         subject=subject_of(result),
         y_label="goodput (Gbit/s)",
@@ -44,9 +53,10 @@ def goodput_chart(result: LinkResult, link: Link) -> Chart:
 def efficiency_chart(result: LinkResult) -> Chart:
     """The arm over `stream` and over `call` at the same size and threads."""
     return Chart(
+        name="efficiency",
         title=f"Efficiency of {result.arm}",
         subject=subject_of(result),
-        y_label=f"{result.arm} ÷ the other, same size and threads",
+        y_label=f"{result.arm} ÷ baseline",
         panels=_panels(
             result,
             {
@@ -81,6 +91,7 @@ def latency_chart(result: LinkResult, latencies: Mapping[Case, Latencies]) -> Ch
                 lines.append(_latency_line(f"{arm} {name}", look, of_size, share))
         panels.append(Panel(_panel_title(result, threads, options), tuple(lines)))
     return Chart(
+        name="latency",
         title="Time per call",
         subject=subject_of(result),
         y_label="time per call (µs)",
@@ -89,7 +100,12 @@ def latency_chart(result: LinkResult, latencies: Mapping[Case, Latencies]) -> Ch
     )
 
 
-def heat_map(
+def has_surface(result: LinkResult) -> bool:
+    """Whether more than one payload size was planned, so that a heat map has something to show."""
+    return len({cell.payload_bytes for cell in result.cells}) > 1
+
+
+def surface(
     result: LinkResult, arm: Arm, options: Options | None = None, marks: Iterable[Mark] = ()
 ) -> HeatMap:
     """Goodput of `arm` by payload and threads, with `options` or those of the first cell."""
@@ -102,6 +118,7 @@ def heat_map(
         for cell in cells
     }
     return HeatMap(
+        name="surface",
         title=f"Goodput of {arm}",
         subject=subject_of(result),
         unit="Gbit/s",

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
+
 from orbtax.analysis.efficiency import CellResult, LinkResult
 from orbtax.analysis.ratio import Interval
 from orbtax.model import STUDY_TOTAL_BYTES, Arm
@@ -10,6 +13,7 @@ from orbtax.report.tables import MISSING, Align, Column, Table
 from orbtax.report.wording import options_text, subject
 from orbtax.units import format_size
 
+_ARMS_BESIDE_RATIOS = 3
 INTERVALS = "In brackets: the 95 % interval over the rounds; [–] where there was only one round."
 
 
@@ -113,31 +117,38 @@ def cells_table(link: LinkResult) -> Table:
     )
 
 
-def brief_table(link: LinkResult) -> Table:
-    """The same without the intervals of the goodputs, narrow enough for a terminal."""
+def brief_tables(link: LinkResult) -> tuple[Table, ...]:
+    """The same without the intervals of the goodputs, narrow enough for a terminal.
+
+    One table, or one of goodputs and one of efficiencies where there are more than three arms.
+    """
     arms = arms_of(link)
-    rows = [
+    names = [_cell_names(cell, link) for cell in link.cells]
+    goodputs = [
+        tuple(gbit_s(rate.value) if (rate := _goodput(cell, arm)) else MISSING for arm in arms)
+        for cell in link.cells
+    ]
+    efficiencies = [
         (
-            *_cell_names(cell, link),
-            *(gbit_s(rate.value) if (rate := _goodput(cell, arm)) else MISSING for arm in arms),
             with_half_width(cell.efficiency_stream),
             with_half_width(cell.efficiency_call),
             _verdict(cell),
         )
         for cell in link.cells
     ]
-    columns = (
-        *_cell_columns(link),
-        *(Column(str(arm), "Gbit/s") for arm in arms),
-        *_EFFICIENCIES,
-        _VERDICT,
-    )
-    return Table(
-        title=f"Cells on {subject_of(link)}",
-        columns=columns,
-        rows=tuple(rows),
-        notes=(*_efficiency_notes(link),),
-    )
+    keys, notes, on = _cell_columns(link), _efficiency_notes(link), subject_of(link)
+    arm_columns = tuple(Column(str(arm), "Gbit/s") for arm in arms)
+    ratio_columns = (*_EFFICIENCIES, _VERDICT)
+
+    def table(title: str, columns: tuple[Column, ...], *cells: Sequence[tuple[str, ...]]) -> Table:
+        rows = tuple(sum(row, ()) for row in zip(names, *cells, strict=True))
+        return Table(title=f"{title} on {on}", columns=(*keys, *columns), rows=rows)
+
+    if len(arms) <= _ARMS_BESIDE_RATIOS:
+        whole = table("Cells", (*arm_columns, *ratio_columns), goodputs, efficiencies)
+        return (replace(whole, notes=notes),)
+    ratios = table(f"Efficiency of {link.arm}", ratio_columns, efficiencies)
+    return table("Goodput", arm_columns, goodputs), replace(ratios, notes=notes)
 
 
 def arms_of(link: LinkResult) -> tuple[Arm, ...]:

@@ -11,7 +11,7 @@ import html
 import io
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from rich.cells import cell_len
@@ -85,18 +85,41 @@ def render(table: Table, form: Form) -> str:
 
 def as_text(table: Table) -> str:
     """Plain text: title, headings, units in a line of their own, rows, notes."""
+    lines = [one_line(table.title), "", *grid_lines(table)]
+    lines += ["", *map(one_line, table.notes)] if table.notes else []
+    return "\n".join(lines) + "\n"
+
+
+def grid_lines(table: Table) -> list[str]:
+    """Headings, units and rows of a table as aligned lines, without title and notes."""
     head = [[column.heading for column in table.columns]]
     if any(column.unit for column in table.columns):
         head.append([column.unit for column in table.columns])
     body = [[one_line(cell) for cell in row] for row in table.rows]
-    widths = [max(cell_len(cell) for cell in cells) for cells in zip(*head, *body, strict=True)]
+    widths = [max(map(cell_len, cells)) for cells in zip(*head, *body, strict=True)]
     aligns = [column.align for column in table.columns]
-    lines = [table.title, ""]
-    lines += [_text_row(row, widths, aligns) for row in head]
-    lines.append("  ".join("-" * width for width in widths))
-    lines += [_text_row(row, widths, aligns) for row in body]
-    lines += ["", *map(one_line, table.notes)] if table.notes else []
-    return "\n".join(lines) + "\n"
+    return [
+        *(_text_row(row, widths, aligns) for row in head),
+        "  ".join("-" * width for width in widths),
+        *(_text_row(row, widths, aligns) for row in body),
+    ]
+
+
+def fold(table: Table, width: int, keys: int) -> tuple[Table, ...]:
+    """The table as several that are at most `width` wide, where its columns allow that.
+
+    Each begins with the first `keys` columns and has at least one more; the notes go to the last.
+    """
+    groups: list[list[int]] = []
+    for place in range(keys, len(table.columns)):
+        if groups and _width(_pick(table, keys, [*groups[-1], place])) <= width:
+            groups[-1].append(place)
+        else:
+            groups.append([place])
+    if len(groups) < 2:
+        return (table,)
+    parts = [replace(_pick(table, keys, group), notes=()) for group in groups]
+    return (*parts[:-1], replace(parts[-1], notes=table.notes))
 
 
 def as_markdown(table: Table) -> str:
@@ -166,6 +189,20 @@ def csv_text(names: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
 def one_line(text: str) -> str:
     """The text on one line, with control characters (a program's colours) made harmless."""
     return "".join(c if c.isprintable() else "\ufffd" for c in " ".join(text.split()))
+
+
+def _pick(table: Table, keys: int, others: Sequence[int]) -> Table:
+    """The table with its first `keys` columns and some others."""
+    places = [*range(keys), *others]
+    return replace(
+        table,
+        columns=tuple(table.columns[place] for place in places),
+        rows=tuple(tuple(row[place] for place in places) for row in table.rows),
+    )
+
+
+def _width(table: Table) -> int:
+    return max(map(cell_len, grid_lines(table)))
 
 
 def _text_row(cells: Sequence[str], widths: Sequence[int], aligns: Sequence[Align]) -> str:

@@ -1,0 +1,86 @@
+"""All that a report tells, worked out once: terminal, page and files only lay it out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import PurePath
+
+from orbtax.analysis.efficiency import LinkResult, link_results
+from orbtax.model import Case, Kind, Link
+from orbtax.record import Latencies, LinkVisit, Run, Sample
+from orbtax.report.evidence import good_samples, merged_latencies
+from orbtax.report.faults import Remark, gaps, remarks
+from orbtax.report.joining import join_runs
+from orbtax.report.results import subject_of
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LinkReport:
+    """One link in one direction, with what its samples and visits left behind."""
+
+    link: Link
+    result: LinkResult
+    samples: Mapping[Case, Sequence[Sample]]  # those that went well
+    latencies: Mapping[Case, Latencies]
+    visits: tuple[LinkVisit, ...]
+
+    @property
+    def name(self) -> str:
+        """The link with what it is: `ib (emulated)`."""
+        return subject_of(self.result)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Report:
+    """A run, or several joined, with the results and what speaks against them."""
+
+    run: Run
+    folders: tuple[str, ...]
+    links: tuple[LinkReport, ...]
+    remarks: tuple[Remark, ...]
+    gaps: tuple[str, ...]
+
+    @property
+    def results(self) -> tuple[LinkResult, ...]:
+        """The results alone, in the order of the links."""
+        return tuple(link.result for link in self.links)
+
+    @property
+    def emulated(self) -> tuple[str, ...]:
+        """The names of the links that are emulated."""
+        return tuple(link.link.name for link in self.links if link.link.kind is Kind.EMULATED)
+
+
+def assemble(runs: Sequence[Run], *, join: bool = False) -> Report:
+    """Analyse at least one run, whole or not, for a report.
+
+    Raises RequestError as `join_runs` does, for runs that do not belong in one report.
+    """
+    run = join_runs(runs, join=join)
+    results = link_results(run)
+    of_case = good_samples(run.samples)
+    return Report(
+        run=run,
+        folders=tuple(PurePath(run.folder).name for run in runs),
+        links=tuple(_link_report(run, result, of_case) for result in results),
+        remarks=remarks(run, results),
+        gaps=gaps(run, results),
+    )
+
+
+def _link_report(
+    run: Run, result: LinkResult, of_case: Mapping[Case, Sequence[Sample]]
+) -> LinkReport:
+    samples = {
+        case: samples
+        for case, samples in of_case.items()
+        if (case.link, case.options.reverse) == (result.link, result.reverse)
+    }
+    return LinkReport(
+        link=run.record.plan.link(result.link),
+        result=result,
+        samples=samples,
+        latencies=merged_latencies(samples),
+        visits=tuple(v for v in run.record.visits if v.before.link == result.link),
+    )

@@ -1,0 +1,100 @@
+"""How far a run has come, in words: what runs now, what each cell gave, how long it will take."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+
+from orbtax.analysis.ratio import geometric_mean
+from orbtax.model import Block, Case, Plan, Purpose
+from orbtax.record import Sample, Status
+from orbtax.report.numbers import counted, gbit_s
+from orbtax.report.wording import case_text, subject
+from orbtax.units import display_duration, display_rate, format_size
+
+
+class Tally:
+    """Counts along with a run. Told of every step, it holds what a display shows.
+
+    Blocks may come before `started`: those by which the duration is estimated.
+    """
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._plan: Plan | None = None
+        self._cells = 0
+        self._done = 0
+        self._estimate_s = 0.0
+        self._started_s = clock()
+        self._goodputs: dict[Case, list[float | None]] = {}
+        self._rate = ""
+
+    def started(self, plan: Plan, todo: Sequence[int], estimate_s: float) -> str:
+        """What lies ahead: `18 cells on ib (emulated), about 2 min 05 s`."""
+        self._plan = plan
+        self._cells = len(todo)
+        self._estimate_s = estimate_s
+        self._started_s = self._clock()
+        names = dict.fromkeys(plan.cells[cell].cases[0].link for cell in todo)
+        links = ", ".join(subject(name, plan.link(name).kind) for name in names)
+        return (
+            f"{counted(len(todo), 'cell')} on {links or 'no link'}, "
+            f"about {display_duration(estimate_s)}"
+        )
+
+    def block_started(self, block: Block) -> str:
+        """What runs now, the rate of the block before, and the time left."""
+        parts = [block.case.link, case_text(block.case)]
+        if block.purpose is Purpose.CALIBRATION:
+            parts.append("sizing the blocks")
+        else:
+            parts.append(f"round {block.round + 1}")
+        if self._rate:
+            parts.append(self._rate)
+        if self._plan is not None:
+            parts += [f"{self._done}/{self._cells}", f"{display_duration(self.left_s())} left"]
+        return "  ".join(parts)
+
+    def sample(self, sample: Sample) -> str | None:
+        """Take in what a block left; the words for one that failed or was refused."""
+        if sample.status is not Status.OK:
+            return (
+                f"{sample.status}: {sample.case.link}, {case_text(sample.case)}, "
+                f"round {sample.round + 1}: {sample.reason or 'no reason was given'}"
+            )
+        if sample.goodput_bit_s:
+            self._rate = display_rate(sample.goodput_bit_s)
+        if sample.purpose is Purpose.MEASURE:
+            self._goodputs.setdefault(sample.case, []).append(sample.goodput_bit_s)
+        return None
+
+    def cell_done(self) -> str:
+        """What the cell gave: its arms with their goodput, its rounds, and the time left."""
+        self._done += 1
+        goodputs, self._goodputs = self._goodputs, {}
+        place = f"[{self._done}/{self._cells}]"
+        if not goodputs:
+            return f"{place} no block went well, {display_duration(self.left_s())} left"
+        case = next(iter(goodputs))
+        arms = ", ".join(
+            f"{each.arm} {gbit_s(mean.value)}"
+            for each, rates in goodputs.items()
+            if (mean := geometric_mean(rates))
+        )
+        rounds = counted(max(map(len, goodputs.values())), "round")
+        return (
+            f"{place} {case.link} {format_size(case.payload_bytes)}, "
+            f"{counted(case.threads, 'thread')}: {arms} Gbit/s in {rounds}, "
+            f"{display_duration(self.left_s())} left"
+        )
+
+    def left_s(self) -> float:
+        """The time left: at first by the estimate, then by the pace of the cells that are done."""
+        spent_s = self._clock() - self._started_s
+        total_s = self._estimate_s
+        if self._done:
+            # The estimate counts as one cell among those measured, so that a quick first cell
+            # does not promise too much.
+            pace_s = (spent_s + total_s / self._cells) / (self._done + 1)
+            total_s = spent_s + pace_s * (self._cells - self._done)
+        return max(0.0, total_s - spent_s)
