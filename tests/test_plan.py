@@ -33,7 +33,7 @@ def test_a_grid_has_a_cell_for_each_size_and_threads_and_a_case_for_each_arm() -
         (plan.parse_threads, "2000", "1024"),
         (plan.parse_sizes, "0", "0"),
         (plan.parse_sizes, "64K", "64K"),
-        (plan.parse_sizes, "", ""),
+        (plan.parse_sizes, "", "empty"),
         (plan.parse_sizes, "2GiB", "1 GiB"),
         (plan.parse_sizes, "1KiB,1024B", "twice"),
         (plan.parse_arms, "stream,sctp", "sctp"),

@@ -143,7 +143,7 @@ def change_record(folder: Path, **changes: object) -> None:
 
 def test_a_newer_schema_is_refused_by_its_number(folder: Path) -> None:
     change_record(folder, schema_version=99)
-    with pytest.raises(RequestError, match="schema version 99.*up to version 1.*newer orbtax"):
+    with pytest.raises(RequestError, match=r"schema version 99.*up to version 1.*newer orbtax"):
         store.read(folder)
 
 

@@ -5,63 +5,30 @@ Each import of a heavier part stands inside its command, so that `invoke --list`
 
 from __future__ import annotations
 
-import functools
-import shlex
 import sys
-from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn
 
-from invoke import Collection, Context, Exit, Program, task
-from invoke.exceptions import ParseError
+from invoke import Collection, Context, task
 
-from orbtax.errors import ExitCode, OrbtaxError
-
-if TYPE_CHECKING:
-    from orbtax.model import Link
-
-_LINKS = {
-    "link": "link to measure: lo, ib, 10ge, 1ge or one of links.toml (repeat, or use commas)",
-    "links": "file with links of the site; without it, links.toml here",
-}
-_RUN = {
-    "out": "folder for the run, which must not exist yet; without it, one below results/",
-    "resume": "folder of an earlier run: run what is missing there",
-    "quiet": "no progress, only the result",
-    "placement": "cores: split, free, or SENDER/RECEIVER such as 0/1 or 0,1/2,3",
-    "width": "stop when the 95 % interval is this narrow on either side, such as 3%",
-}
-
-
-def command(body: Callable[..., ExitCode]) -> Callable[..., None]:
-    """A task body whose result is the exit code, and whose errors are a message and a code."""
-
-    @functools.wraps(body)
-    def run(*args: Any, **flags: Any) -> None:
-        try:
-            code = body(*args, **flags)
-        except OrbtaxError as error:
-            _fail(str(error), error.exit_code)
-        except KeyboardInterrupt:
-            _fail("interrupted", ExitCode.INTERRUPTED)
-        if code:
-            raise Exit(code=int(code))
-
-    return run
-
-
-def _fail(text: str, code: ExitCode) -> NoReturn:
-    from orbtax.report import terminal
-
-    terminal.say_error(text)
-    raise Exit(code=int(code))
+from orbtax.commandline import (
+    LINK_HELP,
+    RUN_HELP,
+    Orbtax,
+    chosen_links,
+    command,
+    command_line,
+    if_given,
+    path,
+)
+from orbtax.errors import ExitCode
 
 
 @task(
     iterable=["link"],
     help={
-        **_LINKS,
-        **_RUN,
+        **LINK_HELP,
+        **RUN_HELP,
+        "width": "stop when the 95 % interval is this narrow on either side, such as 3%",
         "sizes": "payload sizes: 1KiB,64KiB,1MiB",
         "threads": "client threads: 1,4,16",
         "arms": "stream, call, corba, oneway, ami",
@@ -95,20 +62,20 @@ def compare(
 
     if resume is not None:
         return sitting.resume(Path(resume), quiet=quiet)
-    chosen = _links(link, links, default="ib")
+    chosen = chosen_links(link, links, default="ib")
     request = study.Request(
         links=chosen,
-        sizes_bytes=_if_given(plan.parse_sizes, sizes),
-        threads=_if_given(plan.parse_threads, threads),
-        arms=_if_given(plan.parse_arms, arms),
-        rounds=_if_given(units.parse_count, rounds),
-        total_bytes=_if_given(units.parse_size, total),
+        sizes_bytes=if_given(plan.parse_sizes, sizes),
+        threads=if_given(plan.parse_threads, threads),
+        arms=if_given(plan.parse_arms, arms),
+        rounds=if_given(units.parse_count, rounds),
+        total_bytes=if_given(units.parse_size, total),
         full=full,
         width=units.parse_share(width),
         placement=plan.parse_placement(placement, chosen),
         verify=verify,
     )
-    return sitting.measure(study.make_plan(request), _command_line(), _path(out), quiet=quiet)
+    return sitting.measure(study.make_plan(request), command_line(), path(out), quiet=quiet)
 
 
 @task(
@@ -132,7 +99,7 @@ def report(
     from orbtax import sitting
 
     folders = [Path(folder) for folder in run.split(",")]
-    return sitting.report(folders, salvage=salvage, join=join, out=_path(out))
+    return sitting.report(folders, salvage=salvage, join=join, out=path(out))
 
 
 @task
@@ -147,39 +114,9 @@ def idl(_context: Context) -> ExitCode:
     return ExitCode.DONE
 
 
-def _links(names: list[str] | None, file: str | None, default: str) -> tuple[Link, ...]:
-    from orbtax.links import catalogue
-
-    wanted = [name.strip() for text in names or [default] for name in text.split(",")]
-    return catalogue.pick(catalogue.load_catalogue(_path(file)), wanted)
-
-
-def _if_given(parse: Callable[[str], Any], text: str | None) -> Any:
-    return None if text is None else parse(text)
-
-
-def _path(text: str | None) -> Path | None:
-    return None if text is None else Path(text)
-
-
-def _command_line() -> str:
-    """The command line without the folders that the program was started from."""
-    return shlex.join([Path(sys.argv[0]).name, *sys.argv[1:]])
-
-
-class _Orbtax(Program):
-    """invoke's own program, but an unknown flag is a wrong request: exit code 2."""
-
-    def parse_tasks(self) -> None:
-        try:
-            super().parse_tasks()
-        except ParseError as error:
-            _fail(str(error), ExitCode.REQUEST)
-
-
 def main() -> None:
     """The console script `orbtax`."""
     from importlib.metadata import version
 
     namespace = Collection.from_module(sys.modules[__name__])
-    _Orbtax(name="orbtax", binary="orbtax", namespace=namespace, version=version("orbtax")).run()
+    Orbtax(name="orbtax", binary="orbtax", namespace=namespace, version=version("orbtax")).run()

@@ -141,7 +141,7 @@ class Program:
     def _receive(self, answer: type[AnswerT], timeout_s: float) -> AnswerT:
         line = self._line(time.monotonic() + timeout_s, timeout_s)
         try:
-            got = msgspec.json.decode(line, type=answer | agent.Failed)  # type: ignore[arg-type]
+            got = msgspec.json.decode(line, type=answer | agent.Failed)
         except msgspec.DecodeError:
             raise ProgramError(f"{self.name} answered {line[:200]!r}, which is no answer") from None
         if isinstance(got, agent.Failed):
