@@ -62,6 +62,15 @@ def by_case(samples: Iterable[Sample], planned: Iterable[Case] = ()) -> dict[Cas
     return found
 
 
+def good_blocks(samples: Iterable[Sample]) -> dict[Case, list[Sample]]:
+    """The measured samples whose figures count, by case, in the order of their making."""
+    found: dict[Case, list[Sample]] = {}
+    for sample in samples:
+        if sample.purpose is Purpose.MEASURE and sample.status is Status.OK:
+            found.setdefault(sample.case, []).append(sample)
+    return found
+
+
 def aligned(above: CaseRates, below: CaseRates) -> tuple[Rates, Rates]:
     """The rates of both cases, side by side for every round in which either was run."""
     keys = sorted(above.by_round.keys() | below.by_round.keys())
