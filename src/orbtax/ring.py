@@ -76,9 +76,7 @@ class Ring:
     def __iter__(self) -> Iterator[bytes]:
         """The messages of the share, in the order in which they are sent."""
         whole = self.geometry.messages - len(self._last)
-        return itertools.chain(
-            itertools.islice(itertools.cycle(self._messages), whole), self._last
-        )
+        return itertools.chain(itertools.islice(itertools.cycle(self._messages), whole), self._last)
 
     def checksum(self) -> int:
         """Sum of the CRC-32 of every message of the share, modulo 2^64."""
@@ -163,9 +161,7 @@ class MessageCheck:
 class StreamCheck:
     """Checks the message boundaries in a buffer that holds whole messages of one thread."""
 
-    def __init__(
-        self, buffer: bytearray, thread: int, geometry: Geometry, faults: Faults
-    ) -> None:
+    def __init__(self, buffer: bytearray, thread: int, geometry: Geometry, faults: Faults) -> None:
         self._faults = faults
         self._thread = thread
         self._slots = geometry.slots
