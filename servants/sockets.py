@@ -29,6 +29,9 @@ class Connection:
         self.received_bytes = 0
         self.messages = 0
         self._thread = threading.Thread(target=self._take, daemon=True)
+
+    def start(self) -> None:
+        """Begins to take; whoever counts connections must know of this one by then."""
         self._thread.start()
 
     def checksum(self) -> int:
@@ -148,7 +151,9 @@ class SocketIntake:
             except OSError:
                 return  # no longer listening
             wire.prepare(accepted, self._request.block.case.options)
-            self._connections.append(Connection(accepted, self.faults, self._request.verify))
+            connection = Connection(accepted, self.faults, self._request.verify)
+            self._connections.append(connection)
+            connection.start()
 
 
 if __name__ == "__main__":

@@ -17,6 +17,8 @@ from orbtax.model import Case
 DEFAULT_MESSAGE_LIMIT_BYTES = 2_097_152
 MESSAGE_ROOM_BYTES = 65_536
 """Room for the GIOP headers beside the payload."""
+DEFAULT_POOL_THREADS = 100
+SPARE_THREADS = 8
 CONFIGURATION_FILE = Path("/etc/omniORB.cfg")
 
 # omniORB 4.3.3's own defaults, but for the two idle scans: a connection that is closed while a
@@ -50,6 +52,8 @@ def settings(case: Case) -> Mapping[str, str]:
     return {
         **_FIXED,
         "maxGIOPConnectionPerServer": str(case.connections),
+        # Each outstanding asynchronous call takes a thread of the client's pool.
+        "maxClientThreadPoolSize": str(max(DEFAULT_POOL_THREADS, case.connections + SPARE_THREADS)),
         "giopMaxMsgSize": str(limit),
         "socketSendBuffer": str(-1 if send_buffer is None else send_buffer),
         **dict(case.options.orb),

@@ -69,6 +69,11 @@ class Pair:
         found = (stray for program in self._programs.values() for stray in program.ready.strays)
         return tuple(sorted(set(found)))
 
+    @property
+    def pids(self) -> tuple[int, ...]:
+        """Process ids on this host of the programs that run now."""
+        return tuple(program.pid for program in self._programs.values())
+
     def describe(
         self, arm: Arm, orb_settings: Mapping[str, str]
     ) -> tuple[Environment, Environment]:

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from orbtax import plan as planning
 from orbtax.model import STUDY_TOTAL_BYTES, Arm, Link, Placement, Plan
+from orbtax.record import Run
+from orbtax.report import terminal
+from orbtax.report.files import write_report
 
 NAME = "compare"
 KIB = 1024
@@ -68,6 +72,15 @@ def make_plan(request: Request) -> Plan:
         width=request.width,
         verify=request.verify,
     )
+
+
+def report(runs: Sequence[Run], folder: Path, *, join: bool, quiet: bool) -> None:
+    """Writes the report and says the result.
+
+    Raises RequestError for runs that do not belong together or a folder that cannot be written.
+    """
+    paths = write_report(runs, folder, join=join)
+    terminal.say_report(paths.report, paths.page, quiet=quiet)
 
 
 def block_s(cell_s: float, arms: Sequence[Arm]) -> float:
