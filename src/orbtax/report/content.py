@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import PurePath
 
+from orbtax.analysis.bottleneck import Bottleneck, bottlenecks
+from orbtax.analysis.cost import CaseCost, case_cost
 from orbtax.analysis.efficiency import LinkResult, link_results
+from orbtax.analysis.ratio import geometric_mean
 from orbtax.model import Case, Kind, Link
 from orbtax.record import Latencies, LinkVisit, Run, Sample
 from orbtax.report.evidence import good_samples, merged_latencies
@@ -23,6 +26,8 @@ class LinkReport:
     result: LinkResult
     samples: Mapping[Case, Sequence[Sample]]  # those that went well
     latencies: Mapping[Case, Latencies]
+    costs: Mapping[Case, CaseCost]
+    bottlenecks: Mapping[Case, tuple[Bottleneck, ...]]
     visits: tuple[LinkVisit, ...]
 
     @property
@@ -72,15 +77,36 @@ def assemble(runs: Sequence[Run], *, join: bool = False) -> Report:
 def _link_report(
     run: Run, result: LinkResult, of_case: Mapping[Case, Sequence[Sample]]
 ) -> LinkReport:
+    link = run.record.plan.link(result.link)
+    visits = tuple(visit for visit in run.record.visits if visit.before.link == link.name)
     samples = {
         case: samples
         for case, samples in of_case.items()
         if (case.link, case.options.reverse) == (result.link, result.reverse)
     }
     return LinkReport(
-        link=run.record.plan.link(result.link),
+        link=link,
         result=result,
         samples=samples,
         latencies=merged_latencies(samples),
-        visits=tuple(v for v in run.record.visits if v.before.link == result.link),
+        costs={case: case_cost(samples) for case, samples in samples.items()},
+        bottlenecks={
+            case: bottlenecks(samples, link, visits[0].before, _on_loopback(case, of_case, run))
+            for case, samples in samples.items()
+            if visits
+        },
+        visits=visits,
     )
+
+
+def _on_loopback(case: Case, of_case: Mapping[Case, Sequence[Sample]], run: Run) -> float | None:
+    """The goodput in bit/s of the same case over loopback, where the run has it too."""
+    plan = run.record.plan
+    if plan.link(case.link).kind is Kind.LOOPBACK:
+        return None
+    for link in plan.links:
+        if link.kind is Kind.LOOPBACK:
+            samples = of_case.get(replace(case, link=link.name), ())
+            goodput = geometric_mean(sample.goodput_bit_s for sample in samples)
+            return goodput.value if goodput else None
+    return None

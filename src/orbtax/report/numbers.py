@@ -39,11 +39,11 @@ def with_bounds(interval: Interval | None, show: Show) -> str:
 
 
 def with_half_width(interval: Interval | None) -> str:
-    """A ratio in per cent and how far its interval reaches up: `90.9 ±0.7`."""
+    """A ratio in per cent and how far its interval, if it has one, reaches up: `90.9 ±0.7`."""
     if interval is None:
         return MISSING
     if interval.high is None:
-        return f"{per_cent(interval.value)} ±{MISSING}"
+        return per_cent(interval.value)
     reach = 100 * (interval.high - interval.value)
     digits = 1 if reach >= 0.05 else 2
     return f"{per_cent(interval.value)} ±{reach:.{digits}f}"

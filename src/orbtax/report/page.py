@@ -10,6 +10,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from orbtax.model import Arm
+from orbtax.report.causes import bottleneck_table, cost_table, held_back
 from orbtax.report.charts import Chart, describe_heat_map, describe_panel
 from orbtax.report.content import LinkReport, Report
 from orbtax.report.evidence import buffer_table, latency_table, tcp_table
@@ -83,7 +84,10 @@ def render_page(report: Report) -> str:
         gaps=report.gaps,
         serious=f"{counted(serious, 'serious finding')}." if serious else "",
         contents=_CONTENTS,
-        best=[_html(best_table(result)) for result in report.results],
+        best=[
+            _html(best_table(link.result, held_back(link.result, link.bottlenecks)))
+            for link in report.links
+        ],
         figures=tuple(_figures(report)),
         cells=[_html(cells_table(result)) for result in report.results],
         remarks=report.remarks,
@@ -182,10 +186,22 @@ def _evidence(report: Report) -> Iterator[PageSection]:
         lambda link: tcp_table(link.name, link.samples),
     )
     yield section(
+        "processor",
+        "Processor cost",
+        "What each MiB and each message cost the processors at both ends.",
+        lambda link: cost_table(link.name, link.costs),
+    )
+    yield section(
         "latency",
         "Time per call",
         "How long a call took, from handing over the payload to having the reply.",
         lambda link: latency_table(link.name, link.latencies),
+    )
+    yield section(
+        "bottlenecks",
+        "Bottlenecks",
+        "What holds each case back, as far as the measurements show it.",
+        lambda link: bottleneck_table(link.name, link.bottlenecks),
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from orbtax.analysis.efficiency import CellResult, LinkResult
@@ -43,8 +43,11 @@ def answer(link: LinkResult) -> str:
     )
 
 
-def best_table(link: LinkResult) -> Table:
-    """The best case of each arm on one link, with its efficiency against the link."""
+def best_table(link: LinkResult, remarks: Iterable[str] = ()) -> Table:
+    """The best case of each arm on one link, with its efficiency against the link.
+
+    `remarks` are further notes below it.
+    """
     varied = _is_varied(link)
     columns = (
         Column("arm", align=Align.LEFT),
@@ -70,7 +73,7 @@ def best_table(link: LinkResult) -> Table:
         for best in link.best
         if best.arm is not Arm.STREAM and best.efficiency_link is not None and not best.paired
     ]
-    notes = [INTERVALS, *(f"{_capital(finding.text)}." for finding in link.findings)]
+    notes = [*remarks, INTERVALS, *(f"{_capital(finding.text)}." for finding in link.findings)]
     if unpaired:
         notes.append(
             f"{', '.join(unpaired)}: its best case and that of {Arm.STREAM} were not run in the "
@@ -181,7 +184,7 @@ def _goodput(cell: CellResult, arm: Arm) -> Interval | None:
 
 
 def _verdict(cell: CellResult) -> str:
-    return str(cell.verdict) if cell.rounds else "not run"
+    return str(cell.verdict) if cell.rounds else "no figure"
 
 
 def _efficiency_notes(link: LinkResult) -> tuple[str, ...]:

@@ -9,6 +9,7 @@ from orbtax.analysis.best import BestCase
 from orbtax.analysis.efficiency import summary_frame
 from orbtax.analysis.ratio import Interval
 from orbtax.model import SCHEMA_VERSION, Options
+from orbtax.report.causes import is_best
 from orbtax.report.content import LinkReport, Report
 from orbtax.report.faults import Remark
 from orbtax.report.results import answer
@@ -62,11 +63,11 @@ def _link(link: LinkReport) -> dict[str, Any]:
         "mtu_bytes": link.link.mtu_bytes,
         "rate_bit_s": link.link.rate_bit_s,
         "answer": answer(link.result),
-        "best": [_best(best) for best in link.result.best],
+        "best": [_best(best, link) for best in link.result.best],
     }
 
 
-def _best(best: BestCase) -> dict[str, Any]:
+def _best(best: BestCase, link: LinkReport) -> dict[str, Any]:
     return {
         "arm": str(best.arm),
         "payload_bytes": best.payload_bytes,
@@ -75,6 +76,12 @@ def _best(best: BestCase) -> dict[str, Any]:
         **_bounds("gbit_s", best.goodput_bit_s, 1e9),
         **_bounds("efficiency_link", best.efficiency_link, 1),
         "paired": best.paired,
+        "held_back_by": [
+            str(bottleneck.label)
+            for case, found in link.bottlenecks.items()
+            if is_best(case, best)
+            for bottleneck in found
+        ],
     }
 
 

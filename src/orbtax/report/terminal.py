@@ -67,12 +67,14 @@ def say_report(report: Report, page: Path | None, *, quiet: bool = False) -> Non
 
     `quiet` leaves it at the best cases and at what is serious.
     """
+    from orbtax.report.causes import held_back
     from orbtax.report.results import answer, best_table, brief_tables
 
-    for result in report.results:
+    for link in report.links:
+        result = link.result
         if not quiet:
             _console(sys.stdout).print(Text(f"{answer(result)}\n", style="bold"))
-        say_table(best_table(result))
+        say_table(best_table(result, held_back(result, link.bottlenecks)))
         if not quiet:
             for table in brief_tables(result):
                 say_table(table, keys=2)
