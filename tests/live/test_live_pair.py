@@ -184,9 +184,7 @@ def test_nothing_is_left_when_the_pair_is_closed() -> None:
 
 def test_programs_are_placed_on_their_cores() -> None:
     cores = sorted(os.sched_getaffinity(0))
-    placement = Placement(
-        name="explicit", sender_cores=(cores[0],), receiver_cores=(cores[-1],)
-    )
+    placement = Placement(name="explicit", sender_cores=(cores[0],), receiver_cores=(cores[-1],))
     with Pair(LO, placement, 0, verify=False) as programs:
         sample = whole(programs.run(block(Arm.CALL)))
     assert sample.client is not None
