@@ -1,1 +1,1 @@
-"""The published results that the studies reproduce, as data."""
+"""The published results that the studies stand beside, as data (SOURCES.md says whence)."""
