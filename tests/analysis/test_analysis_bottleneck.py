@@ -25,9 +25,8 @@ def processors(samples, client=None, servant=None):
     for sample in samples:
         for name, fields in (("client", client), ("servant", servant)):
             if fields is not None:
-                processor = make_processor(
-                    sample.window_s, **{"core": 0 if name == "client" else 1, **fields}
-                )
+                usual = {"window_s": 1.0, "core": 0 if name == "client" else 1}
+                processor = make_processor(**usual | fields)
                 end = replace(getattr(sample, name), processor=processor)
                 sample = replace(sample, **{name: end})
         changed.append(sample)
@@ -93,7 +92,17 @@ def test_a_core_that_is_always_busy(end, label):
     (processor,) = found(busy)
     assert processor.label is label
     assert evidence(processor)["busiest core"].value == pytest.approx(0.97)
+    assert evidence(processor)["processor time of the process"].value == pytest.approx(0.8)
     assert labels(processors(quiet(), **{end: {"busiest_core_share": 0.94}})) == [Label.UNKNOWN]
+
+
+@pytest.mark.parametrize(
+    ("end", "label"), [("client", Label.SENDER_PROCESSOR), ("servant", Label.RECEIVER_PROCESSOR)]
+)
+def test_a_core_seen_for_less_than_ten_clock_ticks_is_no_evidence(end, label):
+    short = {"busiest_core_share": 1.0, "window_s": 0.09}
+    assert labels(processors(quiet(), **{end: short})) == [Label.UNKNOWN]
+    assert labels(processors(quiet(), **{end: short | {"window_s": 0.1}})) == [label]
 
 
 @pytest.mark.parametrize(
@@ -137,6 +146,14 @@ def test_waiting_for_the_reply_with_both_ends_idle(arm):
     )
     assert numbers["client busy"].value == pytest.approx(0.4)
     assert numbers["client busy"].limit == numbers["servant busy"].limit == 0.7
+
+
+def test_behind_a_full_link_every_caller_waits():
+    callers = waiting()
+    assert labels(callers) == [Label.WAITING]
+    callers = tcp(callers, mss_bytes=1448)
+    full = [replace(sample, goodput_bit_s=0.94e9) for sample in callers]
+    assert labels(full, ONE_GIGABIT) == [Label.LINK]
 
 
 def test_busy_ends_do_not_wait():

@@ -17,7 +17,8 @@ MIB = 1024 * 1024
 def costing(total_mib=64, **changes):
     """A block of 64 KiB messages whose client needed what `changes` say."""
     sample = make_sample(make_case(payload_bytes=65536), total_bytes=total_mib * MIB)
-    return replace(sample, client=replace(sample.client, processor=make_processor(1.0, **changes)))
+    processor = replace(make_processor(1.0), **changes)
+    return replace(sample, client=replace(sample.client, processor=processor))
 
 
 def test_time_is_divided_by_work():
@@ -69,6 +70,14 @@ def test_what_the_host_does_not_tell_is_missing():
         cost = case_cost(blocks).client
         assert cost.host_us_per_mib is cost.softirq_share is None
         assert cost.process_us_per_mib > 0
+
+
+def test_a_few_clock_ticks_tell_nothing_of_the_host():
+    short = costing(window_s=0.1)
+    cost = case_cost([short] * 4).client
+    assert cost.host_us_per_mib is cost.softirq_share is None
+    assert cost.process_us_per_mib > 0
+    assert case_cost([short] * 5).client.softirq_share is not None
 
 
 def test_a_case_without_payload_has_a_cost_per_message_alone():

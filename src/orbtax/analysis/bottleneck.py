@@ -6,7 +6,6 @@ a full link a closed window means nothing, and behind a busy receiver it is the 
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
@@ -73,11 +72,12 @@ def bottlenecks(
     if use is None:
         return ()
     limit = line_limit(link, facts, largest_segment_bytes(samples[0].client))
+    full_link = tuple(_link(use, limit))
     found = (
-        *_link(use, limit),
+        *full_link,
         *_processor(Label.SENDER_PROCESSOR, use.client),
         *_processor(Label.RECEIVER_PROCESSOR, use.servant),
-        *_waiting(use),
+        *(() if full_link else _waiting(use)),  # behind a full link every caller waits
         *_stalled(Label.WINDOW, _WINDOW_STALL, use.window_limited_share),
         *_stalled(Label.BUFFER, _BUFFER_STALL, use.buffer_limited_share),
         *_bench(use, lo_goodput_bit_s),
@@ -103,17 +103,15 @@ def _link(use: CaseUtilisation, limit: LineLimit | None) -> Iterator[Bottleneck]
 def _processor(label: Label, end: EndUtilisation | None) -> Iterator[Bottleneck]:
     if end is None:
         return
-    evidence = []
     core = end.busiest_core_share
-    if core is not None and core >= PROCESSOR_FULL:
-        evidence.append(Evidence("busiest core", core, "share", PROCESSOR_FULL))
-    full_cores = PROCESSOR_FULL * end.allowed_cores if end.allowed_cores else math.inf
-    if end.busy_cores >= full_cores:
-        evidence.append(
-            Evidence("processor time of the process", end.busy_cores, "cores", full_cores)
-        )
-    if evidence:
-        yield Bottleneck(label, tuple(evidence))
+    full_cores = PROCESSOR_FULL * end.allowed_cores if end.allowed_cores else None
+    core_is_full = core is not None and core >= PROCESSOR_FULL
+    process_is_full = full_cores is not None and end.busy_cores >= full_cores
+    if core_is_full or process_is_full:
+        # Beside a full core, the process' own time tells whose work filled it.
+        own = Evidence("processor time of the process", end.busy_cores, "cores", full_cores)
+        busiest = (Evidence("busiest core", core, "share", PROCESSOR_FULL),) if core else ()
+        yield Bottleneck(label, (*busiest, own))
 
 
 def _waiting(use: CaseUtilisation) -> Iterator[Bottleneck]:

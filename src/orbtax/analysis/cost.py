@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from orbtax.record import EndRecord, ProcessorCost, Sample
 
 MIB_BYTES = 1024 * 1024
+
+SHORTEST_HOST_S = 0.5
+"""Less time than this, in all, is too little for host figures: they come in ticks of 10 ms."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -21,7 +24,7 @@ class EndCost:
     """
 
     process_us_per_mib: float | None  # user and system; None: no payload
-    host_us_per_mib: float | None  # None: no payload, or not readable
+    host_us_per_mib: float | None  # None: no payload, not readable, or too little time
     process_us_per_message: float
     switches_per_message: float  # voluntary and involuntary, of the process
     softirq_share: float | None  # of the host's busy time; None: not readable, or never busy
@@ -56,8 +59,8 @@ def _end_cost(
     messages = sum(sample.messages or 0 for sample, _ in seen)
     mib = sum(sample.confirmed_bytes or 0 for sample, _ in seen) / MIB_BYTES
     process_s = math.fsum(cost.process_user_s + cost.process_system_s for cost in costs)
-    busy_s = _total(costs, lambda cost: cost.host_busy_s)
-    softirq_s = _total(costs, lambda cost: cost.host_softirq_s)
+    busy_s = _host_total(costs, lambda cost: cost.host_busy_s)
+    softirq_s = _host_total(costs, lambda cost: cost.host_softirq_s)
     switches = sum(cost.voluntary_switches + cost.involuntary_switches for cost in costs)
     return EndCost(
         process_us_per_mib=1e6 * process_s / mib if mib else None,
@@ -68,10 +71,10 @@ def _end_cost(
     )
 
 
-def _total(
-    costs: Iterable[ProcessorCost], part: Callable[[ProcessorCost], float | None]
+def _host_total(
+    costs: Sequence[ProcessorCost], part: Callable[[ProcessorCost], float | None]
 ) -> float | None:
-    """The sum over all blocks; None if one of them could not read it."""
-    parts = [part(cost) for cost in costs]
-    known = [value for value in parts if value is not None]
-    return math.fsum(known) if len(known) == len(parts) else None
+    """The sum over all blocks; None if one could not read it, or if they were too short."""
+    known = [value for cost in costs if (value := part(cost)) is not None]
+    long_enough = math.fsum(cost.window_s for cost in costs) >= SHORTEST_HOST_S
+    return math.fsum(known) if long_enough and len(known) == len(costs) else None

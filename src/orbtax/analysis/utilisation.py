@@ -11,6 +11,9 @@ from orbtax.histogram import merge
 from orbtax.model import Arm, Case, Kind, Link
 from orbtax.record import EndRecord, ProcessorCost, Sample, TcpState
 
+SHORTEST_CORE_S = 0.1
+"""Blocks shorter than ten clock ticks of /proc/stat tell nothing about single cores."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EndUtilisation:
@@ -19,7 +22,7 @@ class EndUtilisation:
     busy_cores: float  # the process' user and system time ÷ time
     allowed_cores: int | None
     usable_cores: int | None  # of the allowed ones, those that its threads can fill
-    busiest_core_share: float | None  # 0 to 1; None where the core may be the other end's
+    busiest_core_share: float | None  # 0 to 1; None: unknown, or perhaps the other end's
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,11 +94,12 @@ def _end_utilisation(ends: Sequence[EndRecord], threads: int, apart: bool) -> En
 
 
 def _busiest_core_share(costs: Sequence[ProcessorCost]) -> float | None:
-    """Mean share of the busiest core in those blocks in which it is one of the process' own."""
+    """Mean share of the busiest core, over the blocks in which it is one of the process' own."""
     shares = [
         cost.busiest_core_share
         for cost in costs
         if cost.busiest_core_share is not None
+        and cost.window_s >= SHORTEST_CORE_S
         and (cost.allowed_cores is None or cost.busiest_core in cost.allowed_cores)
     ]
     return math.fsum(shares) / len(shares) if shares else None
