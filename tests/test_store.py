@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import gzip
 import json
 import os
 from datetime import UTC, datetime
@@ -125,6 +126,18 @@ def test_a_resumed_run_sets_a_damaged_line_aside(damaged: Path, run) -> None:
     kept.close()
     assert store.read(damaged).samples == run.samples[:3]
     assert (damaged / store.DAMAGED_FILE).read_bytes().rstrip() == line.rstrip()
+
+
+def test_packed_samples_are_read_as_they_are_and_never_resumed(folder: Path, run) -> None:
+    file = folder / store.SAMPLES_FILE
+    (folder / store.PACKED_FILE).write_bytes(gzip.compress(file.read_bytes()))
+    file.unlink()
+    assert store.read(folder).samples == run.samples[:3]
+    with pytest.raises(RequestError, match="gunzip"):
+        Store.resume(folder)
+    (folder / store.PACKED_FILE).write_bytes(b"no archive")
+    with pytest.raises(RequestError, match="cannot be read"):
+        store.read(folder)
 
 
 def test_damage_in_the_middle_is_never_passed_over(folder: Path) -> None:

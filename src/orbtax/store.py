@@ -7,9 +7,11 @@ the program is killed. Newer schemas are refused, older ones are upgraded step b
 from __future__ import annotations
 
 import fcntl
+import gzip
 import json
 import os
 import secrets
+import zlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -24,6 +26,8 @@ from orbtax.record import Run, RunRecord, Sample
 
 RUN_FILE = "run.json"
 SAMPLES_FILE = "samples.jsonl"
+PACKED_FILE = f"{SAMPLES_FILE}.gz"
+"""A finished run's samples may be packed with gzip, to be kept or sent; they are read as they are."""
 DAMAGED_FILE = "samples.damaged"
 RESULTS = Path("results")
 
@@ -70,6 +74,11 @@ class Store:
         A damaged last line is moved to `samples.damaged`; its block counts as missing.
         """
         record = read_record(folder)
+        if (folder / PACKED_FILE).exists():
+            raise RequestError(
+                f"the samples of {folder} are packed. To go on with the run, unpack them: "
+                f"`gunzip {folder / PACKED_FILE}`."
+            )
         try:
             store = cls(folder, _open_locked(folder))
         except OSError as error:
@@ -171,12 +180,16 @@ def _upgraded(file: Path, content: dict[str, Any]) -> dict[str, Any]:
 
 def _read_samples(folder: Path) -> tuple[tuple[Sample, ...], Damage | None]:
     file = folder / SAMPLES_FILE
+    packed = folder / PACKED_FILE
     try:
-        content = file.read_bytes()
-    except FileNotFoundError:
-        return (), None
-    except OSError as error:
-        raise RequestError(f"{file} cannot be read: {error.strerror}.") from None
+        if packed.exists():
+            content = gzip.decompress(packed.read_bytes())
+        elif file.exists():
+            content = file.read_bytes()
+        else:
+            return (), None
+    except (OSError, EOFError, zlib.error) as error:
+        raise RequestError(f"the samples in {folder} cannot be read: {error}.") from None
     samples: list[Sample] = []
     lines = content.splitlines(keepends=True)
     at_byte = 0
