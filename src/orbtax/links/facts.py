@@ -6,7 +6,8 @@ import math
 import shlex
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 import msgspec
 
@@ -85,28 +86,40 @@ def _probe(link: Link, name: EndName, end: End) -> InterfaceFacts:
         *(f"--sysctl={sysctl}" for sysctl in link.sysctls),
     ]
     try:
+        return _ask(command)
+    except UnavailableError as error:
+        raise UnavailableError(
+            f"link {link.name}: the {name} cannot be read: {error}. "
+            f"To try it by hand: {shlex.join(command)}"
+        ) from error
+
+
+def _ask(command: Sequence[str]) -> InterfaceFacts:
+    """Run a probe and read its last line of output, which may stand below a greeting of the host.
+
+    Raises:
+        UnavailableError: it cannot be run, does not answer, or says what it did not find.
+    """
+    try:
         done = subprocess.run(
             command,
             stdin=subprocess.DEVNULL,
             capture_output=True,
             text=True,
+            errors="replace",
             timeout=PATIENCE_S,
             start_new_session=True,  # without a terminal, ssh fails where it would ask
         )
-        answer = msgspec.json.decode(done.stdout.splitlines()[-1])
-        fault = answer.get("error")
+        answer = msgspec.json.decode(done.stdout.splitlines()[-1], type=dict[str, Any])
+        if "error" not in answer:
+            return msgspec.convert(answer, InterfaceFacts)
     except OSError as error:
-        fault = f"{command[0]}: {error.strerror}"
-    except subprocess.TimeoutExpired:
-        fault = f"no answer within {PATIENCE_S:g} s"
-    except (IndexError, AttributeError, msgspec.DecodeError):
-        fault = _last_words(done)
-    if fault:
-        raise UnavailableError(
-            f"link {link.name}: the {name} cannot be read: {fault}. "
-            f"To try it by hand: {shlex.join(command)}"
-        )
-    return msgspec.convert(answer, InterfaceFacts)
+        raise UnavailableError(f"{command[0]}: {error.strerror}") from error
+    except subprocess.TimeoutExpired as error:
+        raise UnavailableError(f"no answer within {PATIENCE_S:g} s") from error
+    except (IndexError, msgspec.DecodeError) as error:
+        raise UnavailableError(_last_words(done)) from error
+    raise UnavailableError(answer["error"])
 
 
 def _last_words(done: subprocess.CompletedProcess[str]) -> str:

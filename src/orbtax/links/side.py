@@ -38,3 +38,16 @@ class RefusedError(Exception):
     def __init__(self, refusal: Refusal) -> None:
         super().__init__(f"{refusal.step}: {refusal.reason}")
         self.refusal = refusal
+
+
+def burst_bytes(rate_bit_s: int) -> int:
+    """How much a token bucket may send at once: never less than two packets of any MTU.
+
+    A bucket is only refilled when the kernel looks at it, so a fast one must hold more: 256 KiB at
+    1 Gbit/s and 1 MiB at 10 Gbit/s were needed to reach the rate.
+    """
+    return max(
+        128 * 1024,
+        min(256 * 1024, rate_bit_s * 256 * 1024 // 10**9),
+        rate_bit_s * 1024 * 1024 // 10**10,
+    )

@@ -17,6 +17,7 @@ from orbtax.links.side import (
     Refusal,
     RefusedError,
     Side,
+    burst_bytes,
 )
 from orbtax.links.sysctl import CONGESTION_CONTROL, write_sysctl
 
@@ -54,19 +55,6 @@ def wire(side: Side) -> None:
                     _set_congestion_control(ip, index, side.address, value)
                 else:
                     write_sysctl(name, value)
-
-
-def burst_bytes(rate_bit_s: int) -> int:
-    """How much a token bucket may send at once: never less than two packets of any MTU.
-
-    A bucket is only refilled when the kernel looks at it, so a fast one must hold more: 256 KiB at
-    1 Gbit/s and 1 MiB at 10 Gbit/s were needed to reach the rate.
-    """
-    return max(
-        128 * 1024,
-        min(256 * 1024, rate_bit_s * 256 * 1024 // 10**9),
-        rate_bit_s * 1024 * 1024 // 10**10,
-    )
 
 
 def _add_token_bucket(ip: IPRoute, index: int, rate_bit_s: int) -> None:
