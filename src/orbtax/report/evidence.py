@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import chain
+from operator import attrgetter
 from statistics import median
 
 from orbtax.histogram import PERCENTILES, merge, percentile
@@ -92,7 +94,7 @@ def tcp_table(on: str, of_case: CaseSamples) -> Table:
         Column("window scaling"),
         Column("control", align=Align.LEFT),
     )
-    states = [state for end in _ends(of_case) for state in end.connections]
+    states = chain.from_iterable(end.connections for end in _ends(of_case))
     notes = (
         "Resent: sum over all rounds. Stalled: share of the time with data to send, spent waiting "
         "for the peer's window or for room in the send buffer. Window scaling: sending, "
@@ -142,30 +144,22 @@ def _buffer_text(samples: Sequence[Sample], pick: Callable[[Sample], BufferRecor
 def _tcp_cells(samples: Sequence[Sample]) -> tuple[str, ...]:
     client = [sample.client.connections for sample in samples if sample.client]
     servant = [sample.servant.connections for sample in samples if sample.servant]
-    sending = [state for connections in client for state in connections]
-    replying = [state for connections in servant for state in connections]
-    busy_s = _sum(state.busy_s for state in sending)
-    scales = {
-        f"{state.window_scale_send}, {state.window_scale_receive}"
-        for state in sending
-        if state.window_scale_send is not None
-    }
-    controls = {state.congestion_control for state in sending if state.congestion_control}
+    sending, replying = (list(chain.from_iterable(side)) for side in (client, servant))
+    busy_s = _sum(sending, "busy_s")
+    scales = set(map(attrgetter("window_scale_send", "window_scale_receive"), sending))
+    controls = set(map(attrgetter("congestion_control"), sending))
     return (
-        _median(len(connections) for connections in client),
-        _count(_sum(state.retransmissions for state in sending)),
-        _count(_sum(state.retransmissions for state in replying)),
-        _median(state.smoothed_rtt_us for state in sending),
-        _median(state.congestion_window_segments for state in sending),
-        _median(state.mss_bytes for state in sending),
-        _median(
-            None if state.delivery_rate_bit_s is None else state.delivery_rate_bit_s / 1e9
-            for state in sending
-        ),
-        _share(_sum(state.receiver_limited_s for state in sending), busy_s),
-        _share(_sum(state.buffer_limited_s for state in sending), busy_s),
-        "; ".join(sorted(scales)) or MISSING,
-        ", ".join(sorted(controls)) or MISSING,
+        _middle([len(connections) for connections in client]),
+        _count(_sum(sending, "retransmissions")),
+        _count(_sum(replying, "retransmissions")),
+        _middle(_known(sending, "smoothed_rtt_us")),
+        _middle(_known(sending, "congestion_window_segments")),
+        _middle(_known(sending, "mss_bytes")),
+        _middle([rate / 1e9 for rate in _known(sending, "delivery_rate_bit_s")]),
+        _share(_sum(sending, "receiver_limited_s"), busy_s),
+        _share(_sum(sending, "buffer_limited_s"), busy_s),
+        "; ".join(sorted(f"{out}, {back}" for out, back in scales if out is not None)) or MISSING,
+        ", ".join(sorted(name for name in controls if name)) or MISSING,
     )
 
 
@@ -178,20 +172,28 @@ def _ends(of_case: CaseSamples) -> Iterator[EndRecord]:
 def _reasons(records: Iterable[EndRecord | TcpState]) -> list[str]:
     """Why values are missing, each reason once."""
     reasons = dict.fromkeys(
-        f"{name}: {reason}" for record in records for name, reason in record.missing.items()
+        f"{name}: {reason}"
+        for record in records
+        if record.missing
+        for name, reason in record.missing.items()
     )
     shown = list(reasons)[:_REASONS_SHOWN]
     more = len(reasons) - len(shown)
     return [f"Missing: {'; '.join(shown)}{f'; and {more} more' if more else ''}."] if shown else []
 
 
-def _sum(values: Iterable[float | None]) -> float | None:
-    known = [value for value in values if value is not None]
+def _known(states: Sequence[TcpState], name: str) -> list[float]:
+    """One field of all connections, where it could be read."""
+    return [value for value in map(attrgetter(name), states) if value is not None]
+
+
+def _sum(states: Sequence[TcpState], name: str) -> float | None:
+    known = _known(states, name)
     return sum(known) if known else None
 
 
-def _median(values: Iterable[float | None]) -> str:
-    known = [value for value in values if value is not None]
+def _middle(known: Sequence[float]) -> str:
+    """The median in words."""
     if not known:
         return MISSING
     middle = median(known)

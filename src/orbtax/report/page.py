@@ -16,13 +16,14 @@ from orbtax.report.content import LinkReport, Report
 from orbtax.report.evidence import buffer_table, latency_table, tcp_table
 from orbtax.report.faults import failure_table
 from orbtax.report.figures import draw_panel
+from orbtax.report.forms import as_html
 from orbtax.report.heatmap import draw_heat_map
 from orbtax.report.images import inline_svg
 from orbtax.report.numbers import counted
 from orbtax.report.plots import has_surface, link_charts, surface
 from orbtax.report.results import answer, best_table, cells_table
 from orbtax.report.surroundings import host_table, link_table, state_table
-from orbtax.report.tables import Table, as_html
+from orbtax.report.tables import Table
 from orbtax.units import format_size
 
 _CONTENTS = (
