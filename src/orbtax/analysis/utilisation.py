@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from orbtax.analysis.ratio import geometric_mean
 from orbtax.histogram import merge
 from orbtax.model import Arm, Case, Kind, Link
-from orbtax.record import EndRecord, ProcessorCost, Sample, TcpState
+from orbtax.record import EndRecord, ProcessorCost, Sample
 
 SHORTEST_CORE_S = 0.1
 """Blocks shorter than ten clock ticks of /proc/stat tell nothing about single cores."""
@@ -59,8 +59,8 @@ def case_utilisation(samples: Sequence[Sample], link: Link) -> CaseUtilisation |
         latency_s=calls.sum_ns / calls.calls / 1e9 if calls.calls else None,
         client=_end_utilisation(clients, case.threads, apart),
         servant=_end_utilisation(servants, case.connections, apart),
-        window_limited_share=_stalled(states, [state.receiver_limited_s for state in states]),
-        buffer_limited_share=_stalled(states, [state.buffer_limited_s for state in states]),
+        window_limited_share=_stalled((state.busy_s, state.receiver_limited_s) for state in states),
+        buffer_limited_share=_stalled((state.busy_s, state.buffer_limited_s) for state in states),
     )
 
 
@@ -105,11 +105,11 @@ def _busiest_core_share(costs: Sequence[ProcessorCost]) -> float | None:
     return math.fsum(shares) / len(shares) if shares else None
 
 
-def _stalled(states: Sequence[TcpState], stalled_s: Sequence[float | None]) -> float | None:
-    known = [
-        (part_s, state.busy_s)
-        for state, part_s in zip(states, stalled_s, strict=True)
-        if part_s is not None and state.busy_s is not None
-    ]
-    busy_s = math.fsum(busy for _, busy in known)
-    return math.fsum(part for part, _ in known) / busy_s if busy_s else None
+def _stalled(times_s: Iterable[tuple[float | None, float | None]]) -> float | None:
+    """Stalled time as a share of busy time, over the connections that know both."""
+    busy_s = stalled_s = 0.0
+    for busy, stalled in times_s:
+        if busy is not None and stalled is not None:
+            busy_s += busy
+            stalled_s += stalled
+    return stalled_s / busy_s if busy_s else None
