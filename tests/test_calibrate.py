@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from orbtax import calibrate, estimate, plan
-from orbtax.model import Amount, Arm, Case, Kind, Link, Placement, Plan
+from orbtax.model import Amount, Arm, Case, Kind, Link, Options, Placement, Plan
 from orbtax.record import Sample, Status
 
 CASE = Case(link="lo", arm=Arm.CORBA, payload_bytes=65_536, threads=4)
@@ -48,8 +48,17 @@ def test_pilots_grow_until_one_is_long_enough(case: Case) -> None:
 
 def test_a_good_guess_needs_one_pilot() -> None:
     link = Link10us()
-    calibrate.calibrate(CASE, 0.3, link.run, guess_s=10e-6)
+    calibrate.calibrate(CASE, 0.3, link.run, calibrate.Guess(10e-6, seen=True))
     assert len(link.amounts) == 1
+
+
+@pytest.mark.parametrize(("message_s", "messages"), [(10e-6, 64), (0.05, 4)])
+def test_a_guess_that_was_not_seen_only_makes_the_first_pilot_smaller(
+    message_s: float, messages: int
+) -> None:
+    link = Link10us()
+    calibrate.calibrate(CASE, 0.3, link.run, calibrate.Guess(message_s, seen=False))
+    assert link.amounts[0].total_bytes == messages * CASE.payload_bytes
 
 
 def test_a_pilot_that_fails_ends_the_search() -> None:
@@ -73,15 +82,26 @@ def test_a_sized_block_gives_each_thread_as_many_messages(
     assert amount.total_bytes <= max(8 * 10**9, threads * size)
 
 
+SMALL, MIDDLE, LARGE, BEYOND = (
+    dataclasses.replace(CASE, payload_bytes=size) for size in (1000, 2000, 3000, 6000)
+)
+
+
 def test_time_per_message_lies_on_a_line_between_sizes() -> None:
-    small = dataclasses.replace(CASE, payload_bytes=1000)
-    large = dataclasses.replace(CASE, payload_bytes=3000)
-    known = [sample(small, 10, 1.0), sample(large, 10, 3.0)]
-    middle = dataclasses.replace(CASE, payload_bytes=2000)
-    beyond = dataclasses.replace(CASE, payload_bytes=6000)
-    assert calibrate.message_s(known, middle) == pytest.approx(0.2)
-    assert calibrate.message_s(known, beyond) == pytest.approx(0.6)
-    assert calibrate.message_s(known, dataclasses.replace(CASE, arm=Arm.STREAM)) is None
+    known = [sample(SMALL, 10, 1.0), sample(LARGE, 10, 3.0)]
+    between, further = calibrate.guess(known, MIDDLE), calibrate.guess(known, BEYOND)
+    assert between == calibrate.Guess(pytest.approx(0.2), seen=True)
+    assert further == calibrate.Guess(pytest.approx(0.6), seen=False)
+    assert calibrate.guess(known, dataclasses.replace(CASE, arm=Arm.STREAM)) is None
+
+
+def test_samples_with_other_options_count_only_where_there_are_none_with_the_same() -> None:
+    stalling = Options(send_buffer_bytes=32_768)
+    other = dataclasses.replace(MIDDLE, options=stalling)
+    known = [sample(SMALL, 10, 1.0), sample(LARGE, 10, 3.0)]
+    assert calibrate.guess(known, other) == calibrate.Guess(pytest.approx(0.2), seen=False)
+    known.append(sample(dataclasses.replace(SMALL, options=stalling), 10, 400.0))
+    assert calibrate.guess(known, other) == calibrate.Guess(pytest.approx(80.0), seen=False)
 
 
 LINK = Link(name="lo", kind=Kind.LOOPBACK)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -15,6 +16,14 @@ PILOT_SHARE = 0.5
 MOST_PILOTS = 6
 STEEPEST = 64.0
 """A pilot may move this many times what the one before it moved."""
+
+
+@dataclass(frozen=True, slots=True)
+class Guess:
+    """Seconds per message to expect of a case."""
+
+    message_s: float
+    seen: bool  # a case with the same options did as much, at this payload or on both sides of it
 
 
 def of_messages(case: Case, messages: int) -> Amount:
@@ -41,14 +50,19 @@ def calibrate(
     case: Case,
     block_s: float,
     run: Callable[[Amount], Sample],
-    guess_s: float | None = None,
+    guess: Guess | None = None,
 ) -> Sample:
     """Runs pilots that grow until one is long enough, and gives the last.
 
-    `guess_s` is the time per message of a similar case. A pilot that fails ends the search.
+    A guess that was not seen only makes the first pilot smaller: a message that stalls on a timer
+    may take a thousand times as long as one a few bytes shorter. A pilot that fails ends the
+    search.
     """
-    first = PILOT_SHARE * block_s / guess_s if guess_s else FIRST_PILOT_MESSAGES * case.threads
-    amount = of_messages(case, round(first))
+    first = FIRST_PILOT_MESSAGES * case.threads
+    if guess is not None:
+        wanted = round(PILOT_SHARE * block_s / guess.message_s)
+        first = wanted if guess.seen else min(first, wanted)
+    amount = of_messages(case, first)
     for _ in range(MOST_PILOTS):
         pilot = run(amount)
         if pilot.status is not Status.OK or pilot.window_s is None or pilot.messages is None:
@@ -60,25 +74,29 @@ def calibrate(
     return pilot
 
 
-def message_s(samples: Iterable[Sample], case: Case) -> float | None:
-    """Seconds per message to expect of a case, from samples of its arm; None if there are none.
+def guess(samples: Iterable[Sample], case: Case) -> Guess | None:
+    """What to expect of a case, from samples of its arm; None if there are none.
 
     Interpolated over the payload size, which time per message is nearly a straight line of.
-    Samples of the same link count, or of any where there are none.
+    Samples of the same link and options count, or of the same link, or of any, whichever there are.
     """
     like = [
         sample
         for sample in samples
         if sample.case.arm is case.arm and sample.status is Status.OK and sample.messages
     ]
-    chosen = [sample for sample in like if sample.case.link == case.link] or like
+    nearby = [sample for sample in like if sample.case.link == case.link]
+    same = [sample for sample in nearby if sample.case.options == case.options]
     latest = {
         sample.case.payload_bytes: sample.window_s / sample.messages
-        for sample in chosen
+        for sample in same or nearby or like
         if sample.window_s and sample.messages
     }
     if not latest:
         return None
     sizes = sorted(latest)
     expected = float(np.interp(case.payload_bytes, sizes, [latest[size] for size in sizes]))
-    return expected * max(1.0, case.payload_bytes / max(sizes[-1], 1))
+    return Guess(
+        message_s=expected * max(1.0, case.payload_bytes / max(sizes[-1], 1)),
+        seen=bool(same) and sizes[0] <= case.payload_bytes <= sizes[-1],
+    )

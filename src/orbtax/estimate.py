@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from orbtax.calibrate import message_s
+from orbtax.calibrate import guess
 from orbtax.model import Case, Cell, Link, Plan
 from orbtax.record import Sample
 
@@ -52,7 +52,8 @@ def _cell_s(plan: Plan, cell: Cell, samples: Sequence[Sample]) -> float:
 
 
 def _case_s(plan: Plan, case: Case, total_bytes: int, samples: Sequence[Sample]) -> float:
-    each_s = message_s(samples, case) or 0.0
+    expected = guess(samples, case)
+    each_s = expected.message_s if expected else 0.0
     rate_bit_s = plan.link(case.link).rate_bit_s
     fastest_s = 8 * total_bytes / rate_bit_s if rate_bit_s else 0.0
     return max(fastest_s, each_s * total_bytes / max(case.payload_bytes, 1))

@@ -177,7 +177,8 @@ class CellRun:
             return
         block_s = self._plan.block_s
         pilot = self._bench.pilot(case, self._index)
-        last = calibrate.calibrate(case, block_s, pilot, calibrate.message_s(similar, case))
+        guess = calibrate.guess([*similar, *self.samples], case)
+        last = calibrate.calibrate(case, block_s, pilot, guess)
         self.samples.append(last)
         if last.status is Status.OK:
             limit_bytes = VERIFY_LIMIT_BYTES if self._plan.verify else None
