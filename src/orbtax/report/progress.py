@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from orbtax.analysis.ratio import geometric_mean
 from orbtax.model import Block, Case, Plan, Purpose
@@ -11,6 +11,8 @@ from orbtax.record import Sample, Status
 from orbtax.report.numbers import counted, gbit_s
 from orbtax.report.wording import case_text, subject
 from orbtax.units import display_duration, display_rate, format_size
+
+_CASES_SHOWN = 9
 
 
 class Tally:
@@ -76,16 +78,12 @@ class Tally:
         if not goodputs:
             return f"{place} no block went well, {display_duration(self.left_s())} left"
         case = next(iter(goodputs))
-        arms = ", ".join(
-            f"{each.arm} {gbit_s(mean.value)}"
-            for each, rates in goodputs.items()
-            if (mean := geometric_mean(rates))
-        )
+        sizes = [each.payload_bytes for each in goodputs]
+        size = " to ".join(map(format_size, sorted({min(sizes), max(sizes)})))
         rounds = counted(max(map(len, goodputs.values())), "round")
         return (
-            f"{place} {case.link} {format_size(case.payload_bytes)}, "
-            f"{counted(case.threads, 'thread')}: {arms} Gbit/s in {rounds}, "
-            f"{display_duration(self.left_s())} left"
+            f"{place} {case.link} {size}, {counted(case.threads, 'thread')}: "
+            f"{_moved(goodputs)} in {rounds}, {display_duration(self.left_s())} left"
         )
 
     def left_s(self) -> float:
@@ -98,3 +96,15 @@ class Tally:
             pace_s = (spent_s + total_s / self._cells) / (self._done + 1)
             total_s = spent_s + pace_s * (self._cells - self._done)
         return max(0.0, total_s - spent_s)
+
+
+def _moved(goodputs: Mapping[Case, Sequence[float | None]]) -> str:
+    """The goodput of each case; of many, only their number."""
+    if len(goodputs) > _CASES_SHOWN:
+        return counted(len(goodputs), "case")
+    arms = ", ".join(
+        f"{case.arm} {gbit_s(mean.value)}"
+        for case, rates in goodputs.items()
+        if (mean := geometric_mean(rates))
+    )
+    return f"{arms} Gbit/s"
