@@ -50,6 +50,7 @@ SYSCTLS = (
     "net.ipv4.tcp_no_metrics_save",
     "net.ipv4.tcp_slow_start_after_idle",
     "net.ipv4.tcp_mtu_probing",
+    "net.ipv4.tcp_rto_min_us",
     "kernel.numa_balancing",
 )
 PACKAGES = ("orbtax", "jeteve-omniorb", "numpy")
