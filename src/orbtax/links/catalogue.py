@@ -96,7 +96,7 @@ def _read_link(place: Place, value: object) -> Link:
 
 
 def _read_kind(place: Place, value: object) -> Kind:
-    if value not in tuple(Kind):
+    if not isinstance(value, str) or value not in tuple(Kind):
         raise place.refusal(f"expected one of {_KIND_NAMES}, not {value!r}")
     return Kind(value)
 

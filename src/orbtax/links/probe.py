@@ -19,7 +19,7 @@ from functools import partial
 from typing import Any, TypeVar
 
 import msgspec
-from pyroute2 import IPRoute
+from pyroute2 import IPRoute, NetlinkError
 from pyroute2.ethtool.ioctl import IoctlEthtool, NotSupportedError
 
 from orbtax.errors import UnavailableError
@@ -99,6 +99,8 @@ def _noted(missing: dict[str, str], field: str, read: Callable[[], T]) -> T | No
         return read()
     except NotSupportedError:
         missing[field] = "the driver does not tell"
+    except NetlinkError as error:
+        missing[field] = str(error.args[1])
     except OSError as error:
         missing[field] = error.strerror or str(error)
     return None

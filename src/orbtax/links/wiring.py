@@ -96,7 +96,8 @@ def _step(name: str) -> Iterator[None]:
     try:
         yield
     except NetlinkError as error:
-        raise RefusedError(Refusal(step=name, reason=error.args[1], errno=error.code)) from error
+        reason = str(error.args[1])
+        raise RefusedError(Refusal(step=name, reason=reason, errno=error.code)) from error
     except OSError as error:
         reason = error.strerror or str(error)
         raise RefusedError(Refusal(step=name, reason=reason, errno=error.errno)) from error
