@@ -44,10 +44,13 @@ class Connection:
 
     def close(self) -> None:
         """Ends the connection, whatever it is doing."""
-        with contextlib.suppress(OSError):  # the client may have been quicker
-            self._socket.shutdown(socket.SHUT_RDWR)
+        self._hang_up()
         self._thread.join()
         self._socket.close()
+
+    def _hang_up(self) -> None:
+        with contextlib.suppress(OSError):  # the client may have been quicker
+            self._socket.shutdown(socket.SHUT_RDWR)
 
     def _take(self) -> None:
         try:
@@ -61,6 +64,7 @@ class Connection:
             take(hello, geometry)
         except (OSError, wire.WireError) as error:
             self._faults.add(f"{type(error).__name__}: {error}")
+            self._hang_up()
 
     def _take_stream(self, hello: wire.Hello, geometry: Geometry) -> None:
         size = geometry.payload_bytes
