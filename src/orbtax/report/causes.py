@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from itertools import chain
 
 from orbtax.analysis.best import BestCase
-from orbtax.analysis.bottleneck import Bottleneck, Evidence
+from orbtax.analysis.bottleneck import Bottleneck, Evidence, Label
 from orbtax.analysis.cost import CaseCost, EndCost
 from orbtax.analysis.efficiency import LinkResult
 from orbtax.model import Case
@@ -68,13 +69,14 @@ def bottleneck_table(on: str, bottlenecks: Mapping[Case, tuple[Bottleneck, ...]]
 def held_back(
     result: LinkResult, bottlenecks: Mapping[Case, tuple[Bottleneck, ...]]
 ) -> tuple[str, ...]:
-    """In one sentence what holds the best case of each arm back; none if nothing is known."""
-    said = [
-        f"{best.arm} by {' and '.join(str(bottleneck.label) for bottleneck in found)}"
-        for best in result.best
-        for case, found in bottlenecks.items()
-        if found and is_best(case, best)
-    ]
+    """In one sentence what holds the best case of each arm back; none if nothing shows."""
+    said = []
+    for best in result.best:
+        found = (found for case, found in bottlenecks.items() if is_best(case, best))
+        labels = [each.label for each in chain.from_iterable(found)]
+        known = [str(label) for label in labels if label is not Label.UNKNOWN]
+        if known:
+            said.append(f"{best.arm} by {' and '.join(known)}")
     return (f"Held back: {'; '.join(said)}.",) if said else ()
 
 

@@ -79,10 +79,11 @@ def _link_report(
 ) -> LinkReport:
     link = run.record.plan.link(result.link)
     visits = tuple(visit for visit in run.record.visits if visit.before.link == link.name)
+    planned = (case for cell in run.record.plan.cells for case in cell.cases)
     samples = {
-        case: samples
-        for case, samples in of_case.items()
-        if (case.link, case.options.reverse) == (result.link, result.reverse)
+        case: of_case[case]
+        for case in dict.fromkeys((*planned, *of_case))
+        if case in of_case and (case.link, case.options.reverse) == (result.link, result.reverse)
     }
     return LinkReport(
         link=link,

@@ -71,7 +71,7 @@ def buffer_table(on: str, of_case: CaseSamples) -> Table:
     columns = (*CASE_COLUMNS, *(Column(name, align=Align.LEFT) for name in _BUFFERS))
     notes = (
         "Asked for → in force, the largest over connections and rounds; Linux counts twice what "
-        "is asked for. `kernel` means left to the kernel, which then tunes it as it goes.",
+        "is asked for. Where it says kernel, the size was left to it, and it tunes it as it goes.",
         *_reasons(_ends(of_case)),
     )
     return Table(title=f"Socket buffers on {on}", columns=columns, rows=tuple(rows), notes=notes)
