@@ -60,8 +60,9 @@ def as_csv(table: Table) -> str:
     """RFC 4180 with newlines alone: headings with their units, rows; a missing value is empty."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(column.name for column in table.columns)
-    writer.writerows(["" if cell == MISSING else cell for cell in row] for row in table.rows)
+    writer.writerow(one_line(column.name) for column in table.columns)
+    for row in table.rows:
+        writer.writerow("" if cell == MISSING else one_line(cell) for cell in row)
     return text.getvalue()
 
 
@@ -104,7 +105,8 @@ def as_latex(table: Table) -> str:
 
 
 def _markdown(text: str) -> str:
-    escaped = re.sub(r"([\\`*_\[\]|~#$])", r"\\\1", one_line(text))
+    """The text with nothing left that formats; a bracket alone does not, as in an interval."""
+    escaped = re.sub(r"[\\`*_|~#$]|\](?=[(\[:])", lambda found: f"\\{found[0]}", one_line(text))
     return html.escape(escaped, quote=False)
 
 
