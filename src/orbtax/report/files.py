@@ -3,22 +3,20 @@
 from __future__ import annotations
 
 import os
-import re
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from matplotlib.figure import Figure
-
 from orbtax.errors import RequestError
 from orbtax.record import Run
-from orbtax.report.content import LinkReport, Report, assemble
+from orbtax.report.charts import HeatMap
+from orbtax.report.content import Report, assemble
 from orbtax.report.figures import draw_chart
+from orbtax.report.front import Drawing, Front, front_of
 from orbtax.report.heatmap import draw_heat_map
 from orbtax.report.images import png, svg
 from orbtax.report.page import render_page
-from orbtax.report.plots import has_surface, link_charts, surface
 from orbtax.report.summary import summary_csv, summary_json
 
 
@@ -28,16 +26,12 @@ class ReportPaths:
 
     report: Report
     page: Path
-    summary_csv: Path
-    summary_json: Path
+    texts: Mapping[str, Path]  # by name: `summary.csv`, …
     figures: tuple[Path, ...]
 
 
 def write_report(runs: Sequence[Run], folder: Path, *, join: bool = False) -> ReportPaths:
-    """Analyse at least one run and write its report below `folder`.
-
-    The same runs give the same bytes. Files of an earlier report are replaced, each at once, so
-    that a reader never meets half a file.
+    """Analyse at least one run and write the report of a comparison below `folder`.
 
     Args:
         runs: one run, or those of several links that belong together.
@@ -48,18 +42,30 @@ def write_report(runs: Sequence[Run], folder: Path, *, join: bool = False) -> Re
         RequestError: the runs do not belong together, or the folder cannot be written.
     """
     report = assemble(runs, join=join)
+    texts = {"summary.csv": summary_csv(report), "summary.json": summary_json(report)}
+    return write_files(report, front_of(report), texts, folder)
+
+
+def write_files(
+    report: Report, front: Front, texts: Mapping[str, str], folder: Path
+) -> ReportPaths:
+    """Write the page with a study's front, its figures, and further files by their names.
+
+    The same report gives the same bytes. Files of an earlier report are replaced, each at once,
+    so that a reader never meets half a file.
+
+    Raises:
+        RequestError: the folder cannot be written.
+    """
+    page = render_page(report, front)
     try:
-        figures = tuple(
-            write_whole(folder / "figures" / f"{name}{suffix}", content)
-            for name, figure in _figures(report)
-            for suffix, content in ((".svg", svg(figure)), (".png", png(figure)))
-        )
         return ReportPaths(
             report=report,
-            page=write_whole(folder / "index.html", render_page(report).encode()),
-            summary_csv=write_whole(folder / "summary.csv", summary_csv(report).encode()),
-            summary_json=write_whole(folder / "summary.json", summary_json(report).encode()),
-            figures=figures,
+            page=write_whole(folder / "index.html", page.encode()),
+            texts={name: write_whole(folder / name, text.encode()) for name, text in texts.items()},
+            figures=tuple(
+                path for drawing in front.drawings for path in _write_figure(drawing, folder)
+            ),
         )
     except OSError as error:
         raise RequestError(
@@ -86,18 +92,12 @@ def write_whole(path: Path, content: bytes) -> Path:
     return path
 
 
-def _figures(report: Report) -> Iterator[tuple[str, Figure]]:
-    """Every figure with the name of its files."""
-    for link in report.links:
-        name = _file_name(link)
-        for chart in link_charts(link.result, link.link, link.latencies):
-            yield f"{chart.name}-{name}", draw_chart(chart)
-        if has_surface(link.result):
-            heat_map = surface(link.result, link.result.arm)
-            yield f"{heat_map.name}-{name}", draw_heat_map(heat_map)
-
-
-def _file_name(link: LinkReport) -> str:
-    """The link's name in characters that every file system takes."""
-    name = re.sub(r"[^A-Za-z0-9._-]", "_", link.link.name)
-    return f"{name}-reverse" if link.result.reverse else name
+def _write_figure(drawing: Drawing, folder: Path) -> tuple[Path, Path]:
+    """The figure as SVG and as PNG."""
+    content = drawing.content
+    figure = draw_heat_map(content) if isinstance(content, HeatMap) else draw_chart(content)
+    stem = folder / "figures" / drawing.name
+    return (
+        write_whole(stem.with_name(f"{drawing.name}.svg"), svg(figure)),
+        write_whole(stem.with_name(f"{drawing.name}.png"), png(figure)),
+    )

@@ -3,28 +3,25 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from orbtax.model import Arm
-from orbtax.report.causes import bottleneck_table, cost_table, held_back
-from orbtax.report.charts import Chart, describe_heat_map, describe_panel
+from orbtax.report.causes import bottleneck_table, cost_table
+from orbtax.report.charts import Chart, HeatMap, describe_heat_map, describe_panel
 from orbtax.report.content import LinkReport, Report
 from orbtax.report.evidence import buffer_table, latency_table, tcp_table
 from orbtax.report.faults import failure_table
 from orbtax.report.figures import draw_panel
 from orbtax.report.forms import as_html
+from orbtax.report.front import Drawing, Front, listed
 from orbtax.report.heatmap import draw_heat_map
 from orbtax.report.images import inline_svg
 from orbtax.report.numbers import counted
-from orbtax.report.plots import has_surface, link_charts, surface
-from orbtax.report.results import answer, best_table, cells_table
 from orbtax.report.surroundings import host_table, link_table, state_table
 from orbtax.report.tables import Table
-from orbtax.units import format_size
 
 _CONTENTS = (
     ("best", "Best cases"),
@@ -61,8 +58,8 @@ class PageSection:
     tables: tuple[PageTable, ...]
 
 
-def render_page(report: Report) -> str:
-    """The whole page as HTML; the same report gives the same text."""
+def render_page(report: Report, front: Front) -> str:
+    """The whole page as HTML: a study's front and the evidence; the same report, the same text."""
     templates = PackageLoader("orbtax.report")
     environment = Environment(
         loader=templates,
@@ -77,20 +74,17 @@ def render_page(report: Report) -> str:
     evidence = tuple(_evidence(report))
     record = report.run.record
     return environment.get_template("index.html").render(
-        title=_title(report),
+        title=front.title,
         style=Markup(style),
-        measured=measured(report),
-        answers=[_unbroken(answer(result)) for result in report.results],
+        measured=front.measured,
+        answers=[_unbroken(sentence) for sentence in front.answers],
         emulated=_emulated(report),
         gaps=report.gaps,
         serious=f"{counted(serious, 'serious finding')}." if serious else "",
         contents=_CONTENTS,
-        best=[
-            _html(best_table(link.result, held_back(link.result, link.bottlenecks)))
-            for link in report.links
-        ],
-        figures=tuple(_figures(report)),
-        cells=[_html(cells_table(result)) for result in report.results],
+        best=[_html(table) for table in front.best],
+        figures=[_figure(drawing, number) for number, drawing in enumerate(front.drawings)],
+        cells=[_html(table) for table in front.cells],
         remarks=report.remarks,
         failures=_html(failures) if failures.rows else "",
         evidence=evidence,
@@ -101,49 +95,24 @@ def render_page(report: Report) -> str:
     )
 
 
-def measured(report: Report) -> str:
-    """What was measured, in a sentence."""
-    cells = [cell for cell in report.run.record.plan.cells if cell.cases]
-    if not cells or not report.links:
-        return "Nothing was planned in this run."
-    cases = [case for cell in cells for case in cell.cases]
-    arms = [str(arm) for arm in Arm if any(case.arm is arm for case in cases)]
-    sizes = sorted({case.payload_bytes for case in cases})
-    threads = sorted({case.threads for case in cases})
-    size_range = " to ".join(dict.fromkeys(format_size(size) for size in (sizes[0], sizes[-1])))
-    thread_range = " to ".join(dict.fromkeys(str(count) for count in threads[:1] + threads[-1:]))
-    return (
-        f"The goodput of {_listed(arms)} with messages of {size_range} and {thread_range} "
-        f"{'thread' if threads == [1] else 'threads'}, in rounds one after the other, "
-        f"on {_listed(link.name for link in report.links)}."
-    )
-
-
 def report_command(report: Report) -> str:
     """The command that makes this report again."""
     return f"invoke report {','.join(f'results/{folder}' for folder in report.folders)}"
 
 
-def _title(report: Report) -> str:
-    names = _listed(link.name for link in report.links) or "no link"
-    return f"{report.run.record.plan.study}: what CORBA costs on {names}"
-
-
 def _emulated(report: Report) -> str:
     names = report.emulated
-    return f"{_listed(names)} {'is a path' if len(names) == 1 else 'are paths'}" if names else ""
+    return f"{listed(names)} {'is a path' if len(names) == 1 else 'are paths'}" if names else ""
 
 
-def _figures(report: Report) -> Iterator[PageFigure]:
-    for number, link in enumerate(report.links):
-        for chart in link_charts(link.result, link.link, link.latencies):
-            panels = tuple(_panels(chart, f"{chart.name}-{number}"))
-            yield PageFigure(f"{chart.title} on {chart.subject}", panels)
-        if not has_surface(link.result):
-            continue
-        heat_map = surface(link.result, link.result.arm)
-        svg = inline_svg(draw_heat_map(heat_map), f"surface-{number}", describe_heat_map(heat_map))
-        yield PageFigure(f"{heat_map.title} by payload and threads on {link.name}", (Markup(svg),))
+def _figure(drawing: Drawing, number: int) -> PageFigure:
+    """`number` keeps the names inside the figures of one page apart."""
+    content, name = drawing.content, f"{drawing.content.name}-{number}"
+    if isinstance(content, HeatMap):
+        svg = inline_svg(draw_heat_map(content), name, describe_heat_map(content))
+        heading = f"{content.title} by payload and threads on {content.subject}"
+        return PageFigure(heading, (Markup(svg),))
+    return PageFigure(f"{content.title} on {content.subject}", tuple(_panels(content, name)))
 
 
 def _panels(chart: Chart, name: str) -> Iterator[Markup]:
@@ -213,9 +182,3 @@ def _html(table: Table) -> Markup:
 def _unbroken(sentence: str) -> str:
     """The sentence with its numbers and their units kept on one line."""
     return re.sub(r"(?<=\d) (?=±|%|[KM]iB|Gbit/s|thread)", "\N{NO-BREAK SPACE}", sentence)
-
-
-def _listed(words: Iterable[str]) -> str:
-    """`a`, `a and b`, `a, b and c`."""
-    *firsts, last = [*words] or [""]
-    return f"{', '.join(firsts)} and {last}" if firsts else last
