@@ -26,6 +26,7 @@ class SocketCaller:
         )
         family = socket.AF_INET6 if ":" in address else socket.AF_INET
         self._socket = socket.socket(family, socket.SOCK_STREAM)
+        self._options = options
         wire.prepare(self._socket, options)
         self._answer = memoryview(bytearray(wire.REPLY_BYTES))
         self.confirmed_bytes = 0
@@ -33,6 +34,7 @@ class SocketCaller:
     def connect(self) -> None:
         """Connects and exchanges a greeting for a reply."""
         self._socket.connect(self._place)
+        wire.choose_congestion_control(self._socket, self._options)
         self._socket.sendall(self._hello.pack())
         wire.receive_reply(self._socket, self._answer)
 

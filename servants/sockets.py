@@ -154,7 +154,9 @@ class SocketIntake:
                 continue  # the kernel's time-out; the client may still be on its way
             except OSError:
                 return  # no longer listening
-            wire.prepare(accepted, self._request.block.case.options)
+            options = self._request.block.case.options
+            wire.prepare(accepted, options)
+            wire.choose_congestion_control(accepted, options)
             connection = Connection(accepted, self.faults, self._request.verify)
             self._connections.append(connection)
             connection.start()

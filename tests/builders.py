@@ -60,7 +60,7 @@ def typical_goodput(arm: Arm, payload_bytes: int, threads: int, link: Link = LIN
     goodput = 8e6 * min(alone * threads**0.9, at_most)
     if link.rate_bit_s is None:
         return goodput
-    return min(goodput, 0.955 * link.rate_bit_s)
+    return min(goodput, 0.94 * link.rate_bit_s)
 
 
 def make_case(

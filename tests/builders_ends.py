@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+from orbtax.links.side import bucket_rate_bit_s
 from orbtax.model import Case, Kind, Link
 from orbtax.record import (
     BufferRecord,
@@ -125,13 +126,14 @@ def make_end(
 
 def make_facts(link: Link) -> LinkFacts:
     """The link read back, the same at both ends and just as it was asked for."""
+    mtu_bytes = link.mtu_bytes or 1500
     facts = InterfaceFacts(
         interface=link.name if link.kind is Kind.LOOPBACK else f"{link.name}0",
-        mtu_bytes=link.mtu_bytes or 1500,
+        mtu_bytes=mtu_bytes,
         speed_bit_s=None if link.kind is Kind.LOOPBACK else 10_000_000_000,
         driver="loopback" if link.kind is Kind.LOOPBACK else "veth",
         qdisc="tbf" if link.rate_bit_s else "noqueue",
-        shaped_bit_s=link.rate_bit_s,
+        shaped_bit_s=link.rate_bit_s and bucket_rate_bit_s(link.rate_bit_s, mtu_bytes),
         offloads={"tx-tcp-segmentation": True, "generic-receive-offload": True},
         sysctls={"net.ipv4.tcp_rmem": "4096 131072 6291456", "net.ipv4.tcp_window_scaling": "1"},
     )

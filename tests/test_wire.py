@@ -72,7 +72,9 @@ def test_a_socket_gets_what_the_options_ask_for() -> None:
     options = Options(nodelay=False, send_buffer_bytes=32_768, receive_buffer_bytes=65_536)
     with socket.socket() as one, socket.socket() as other:
         wire.prepare(one, options)
-        wire.prepare(other, Options(congestion_control="reno"))
+        reno = Options(congestion_control="reno")
+        wire.prepare(other, reno)
+        wire.choose_congestion_control(other, reno)
         assert one.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY) == 0
         assert one.getsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF) == 2 * 32_768
         assert one.getsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF) == 2 * 65_536

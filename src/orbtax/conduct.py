@@ -88,7 +88,8 @@ class Session:
     def _announce(self, bench: Bench, opened: OpenLink, todo: Sequence[int]) -> None:
         """Tries a few cases of a plan without budgets, so that its duration can be told."""
         plan = self._record.plan
-        for index, case in scouts(plan, todo, opened.link):
+        known = any(sample.case.link == opened.link.name for sample in self._samples)
+        for index, case in () if known else scouts(plan, todo, opened.link):
             self._samples.append(calibrate(case, SCOUT_S, bench.pilot(case, index)))
         if not self._announced:
             self._announced = True

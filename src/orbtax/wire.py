@@ -98,6 +98,13 @@ def receive_exactly(connection: socket.socket, view: memoryview) -> None:
         filled += taken
 
 
+def choose_congestion_control(connection: socket.socket, options: Options) -> None:
+    """Sets it on an established connection: a route's own choice would override an earlier one."""
+    if options.congestion_control is not None:
+        name = options.congestion_control.encode()
+        connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, name)
+
+
 def prepare(connection: socket.socket, options: Options) -> None:
     """Sets what the options ask for, before the socket is connected or listens.
 
@@ -108,9 +115,6 @@ def prepare(connection: socket.socket, options: Options) -> None:
         connection.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, options.send_buffer_bytes)
     if options.receive_buffer_bytes is not None:
         connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, options.receive_buffer_bytes)
-    if options.congestion_control is not None:
-        name = options.congestion_control.encode()
-        connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, name)
     # A kernel time-out, so that the socket stays blocking: Python's own would poll before each
     # call and double the system calls.
     limit = _TIMEVAL.pack(int(STALL_S), 0)

@@ -1,8 +1,10 @@
 from dataclasses import replace
 
 from orbtax.links.facts import changes, mismatches
+from orbtax.links.side import bucket_rate_bit_s
 from orbtax.model import Kind, Link
 from orbtax.record import InterfaceFacts, LinkFacts
+from orbtax.units import format_rate
 
 CUBIC = {"net.ipv4.tcp_congestion_control": "cubic"}
 EMULATED = Link(
@@ -17,11 +19,12 @@ END = InterfaceFacts(
     mtu_bytes=9048,
     driver="veth",
     qdisc="tbf",
-    shaped_bit_s=10_000_000_000,
+    shaped_bit_s=bucket_rate_bit_s(10_000_000_000, 9048),
     congestion_control="cubic",
     offloads={"tcp-segmentation-offload": True},
     sysctls={**CUBIC, "net.ipv4.tcp_window_scaling": "1"},
 )
+BUCKET = format_rate(bucket_rate_bit_s(10_000_000_000, 9048))
 FACTS = LinkFacts(link="10ge", sender=END, receiver=END)
 HOSTS = Link(name="far", kind=Kind.HOSTS, rate_bit_s=10_000_000_000)
 
@@ -52,7 +55,7 @@ def test_each_fact_that_moved_is_a_serious_finding() -> None:
     texts = "\n".join(finding.text for finding in found)
     for part in (
         "the MTU at the receiver was 9048 B before the run and is 1500 B after it",
-        "the rate of the token bucket at the receiver was 10 Gbit/s before the run and is none",
+        "the rate of the token bucket at the receiver was 9973585736 bit/s before the run and is none",
         "tcp-segmentation-offload at the receiver was on before the run and is off",
         "net.ipv4.tcp_window_scaling at the receiver was 1 before the run and is 0",
         "net.ipv4.tcp_congestion_control at the receiver was cubic before the run and is not read",
@@ -88,7 +91,7 @@ def test_an_emulated_link_must_be_what_was_asked() -> None:
             f"link 10ge: {fact} at the receiver is {is_now}, and {asked} was asked for",
         )
         for fact, is_now, asked in (
-            ("the rate", "1 Gbit/s", "10 Gbit/s"),
+            ("the token bucket's rate", "1 Gbit/s", BUCKET),
             ("net.ipv4.tcp_congestion_control", "bbr", "cubic"),
             ("net.ipv4.tcp_window_scaling", "0", "1"),
         )
@@ -98,13 +101,13 @@ def test_an_emulated_link_must_be_what_was_asked() -> None:
 def test_a_bucket_that_nobody_asked_for_is_a_mismatch() -> None:
     unlimited = replace(EMULATED, rate_bit_s=None)
     assert [finding.text for finding in mismatches(unlimited, FACTS)] == [
-        f"link 10ge: the rate at the {end} is 10 Gbit/s, and none was asked for"
+        f"link 10ge: the token bucket's rate at the {end} is {BUCKET}, and none was asked for"
         for end in ("sender", "receiver")
     ]
 
 
 def test_a_rate_is_kept_by_the_kernel_in_whole_bytes() -> None:
-    assert mismatches(replace(EMULATED, rate_bit_s=10_000_000_007), FACTS) == ()
+    assert mismatches(replace(EMULATED, rate_bit_s=10_000_000_003), FACTS) == ()
 
 
 def test_an_mtu_that_differs_is_told_at_each_end_and_between_them() -> None:

@@ -22,7 +22,7 @@ import orbtax
 from orbtax.links.catalogue import load_catalogue
 from orbtax.links.facts import changes, mismatches
 from orbtax.links.opened import open_link
-from orbtax.links.side import INTERFACE
+from orbtax.links.side import INTERFACE, bucket_rate_bit_s
 
 pytestmark = [pytest.mark.live, needs_namespaces]
 
@@ -58,7 +58,8 @@ def test_a_link_is_what_was_asked_and_carries_traffic(name: str) -> None:
         for end in (facts.sender, facts.receiver):
             assert end.interface == INTERFACE
             assert end.mtu_bytes == asked.mtu_bytes
-            assert end.shaped_bit_s == asked.rate_bit_s
+            wanted = asked.rate_bit_s and bucket_rate_bit_s(asked.rate_bit_s, asked.mtu_bytes or 0)
+            assert end.shaped_bit_s == (wanted and wanted // 8 * 8)
             assert end.qdisc == ("noqueue" if asked.rate_bit_s is None else "tbf")
             assert end.driver == "veth"
             assert end.congestion_control == "cubic"

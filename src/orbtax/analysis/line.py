@@ -16,9 +16,6 @@ ETHERNET_BYTES = 38
 IP over InfiniBand comes to the same: 28 of headers, 4 of encapsulation, 6 of checksums (RFC 4391).
 """
 
-BUCKET_BYTES = 14
-"""Of these a token bucket counts the Ethernet header alone."""
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LineLimit:
@@ -36,7 +33,7 @@ class LineLimit:
 def line_limit(link: Link, facts: LinkFacts, mss_bytes: int | None = None) -> LineLimit | None:
     """The limit of a link as read back, or None if it has no rate.
 
-    The rate is the token bucket's on an emulated link, and on a real one the slowest of what both
+    The rate is what an emulated link is made to have, and on a real one the slowest of what both
     interfaces report and what the link is said to have. `mss_bytes` is that of the connections;
     without it, full segments with a timestamp are taken.
     """
@@ -44,10 +41,9 @@ def line_limit(link: Link, facts: LinkFacts, mss_bytes: int | None = None) -> Li
     if rate_bit_s is None:
         return None
     mtu_bytes = min(facts.sender.mtu_bytes, facts.receiver.mtu_bytes)
-    frame_bytes = BUCKET_BYTES if link.kind is Kind.EMULATED else ETHERNET_BYTES
     return LineLimit(
         nominal_bit_s=rate_bit_s,
-        payload_share=(mss_bytes or mtu_bytes - IP_TCP_BYTES) / (mtu_bytes + frame_bytes),
+        payload_share=(mss_bytes or mtu_bytes - IP_TCP_BYTES) / (mtu_bytes + ETHERNET_BYTES),
     )
 
 
@@ -60,8 +56,8 @@ def largest_segment_bytes(end: EndRecord | None) -> int | None:
 def _nominal_bit_s(link: Link, facts: LinkFacts) -> int | None:
     ends = facts.sender, facts.receiver
     if link.kind is Kind.EMULATED:
-        # A veth reports 10 Gbit/s whatever it does: only its bucket means something.
-        rates = [end.shaped_bit_s for end in ends]
+        # A veth reports 10 Gbit/s whatever it does: only its bucket holds it to the link's rate.
+        rates = [link.rate_bit_s for end in ends if end.shaped_bit_s is not None]
     elif link.kind is Kind.HOSTS:
         rates = [link.rate_bit_s, *(end.speed_bit_s for end in ends)]
     else:

@@ -12,6 +12,7 @@ from typing import Any
 import msgspec
 
 from orbtax.errors import UnavailableError
+from orbtax.links.side import bucket_rate_bit_s
 from orbtax.links.sysctl import CONGESTION_CONTROL
 from orbtax.model import End, EndName, Finding, Kind, Link
 from orbtax.record import InterfaceFacts, LinkFacts
@@ -162,8 +163,11 @@ def _contradictions(link: Link, facts: InterfaceFacts) -> Iterator[tuple[str, st
     """Fact, what was asked for, what was found."""
     if link.mtu_bytes not in (None, facts.mtu_bytes):
         yield "the MTU", f"{link.mtu_bytes} B", f"{facts.mtu_bytes} B"
-    if link.kind is Kind.EMULATED and not _same_rate(link.rate_bit_s, facts.shaped_bit_s):
-        yield "the rate", _rate(link.rate_bit_s), _rate(facts.shaped_bit_s)
+    if link.kind is Kind.EMULATED:
+        mtu_bytes = link.mtu_bytes or facts.mtu_bytes
+        asked_bit_s = link.rate_bit_s and bucket_rate_bit_s(link.rate_bit_s, mtu_bytes)
+        if not _same_rate(asked_bit_s, facts.shaped_bit_s):
+            yield "the token bucket's rate", _rate(asked_bit_s), _rate(facts.shaped_bit_s)
     if link.kind is Kind.HOSTS and (facts.speed_bit_s or math.inf) < (link.rate_bit_s or 0):
         yield "the speed", _rate(link.rate_bit_s), _rate(facts.speed_bit_s)
     found = {**facts.sysctls, CONGESTION_CONTROL: facts.congestion_control}

@@ -8,6 +8,10 @@ from dataclasses import dataclass
 INTERFACE = "orbtax0"
 PREFIX_LENGTH = 30
 
+COUNTED_BYTES = 14
+LINE_BYTES = 38
+"""Around each packet: preamble 8, header 14, checksum 4, gap 12 (IEEE 802.3)."""
+
 NAMESPACE, VETH_PAIR, TOKEN_BUCKET = "network namespace", "veth pair", "token bucket"
 """The steps of building that a machine may not offer at all."""
 
@@ -38,6 +42,14 @@ class RefusedError(Exception):
     def __init__(self, refusal: Refusal) -> None:
         super().__init__(f"{refusal.step}: {refusal.reason}")
         self.refusal = refusal
+
+
+def bucket_rate_bit_s(rate_bit_s: int, mtu_bytes: int) -> int:
+    """What a token bucket has to let through to stand for a line of `rate_bit_s`.
+
+    It counts a packet with its Ethernet header, and a line also carries preamble, checksum and gap.
+    """
+    return rate_bit_s * (mtu_bytes + COUNTED_BYTES) // (mtu_bytes + LINE_BYTES)
 
 
 def burst_bytes(rate_bit_s: int) -> int:

@@ -17,6 +17,7 @@ from orbtax.links.side import (
     Refusal,
     RefusedError,
     Side,
+    bucket_rate_bit_s,
     burst_bytes,
 )
 from orbtax.links.sysctl import CONGESTION_CONTROL, write_sysctl
@@ -48,7 +49,8 @@ def wire(side: Side) -> None:
             ip.link("set", index=index, state="up")
         if side.rate_bit_s is not None:
             with _step(TOKEN_BUCKET):
-                _add_token_bucket(ip, index, side.rate_bit_s)
+                mtu_bytes = side.mtu_bytes or ip.get_links(index)[0].get("mtu")
+                _add_token_bucket(ip, index, bucket_rate_bit_s(side.rate_bit_s, mtu_bytes))
         for name, value in side.sysctls.items():
             with _step(f"sysctl {name} = {value}"):
                 if name == CONGESTION_CONTROL:
