@@ -174,6 +174,7 @@ class Plan:
     max_rounds: int = 200
     width: float = 0.03  # half-width of the 95 % interval at which a ratio is good enough
     verify: bool = False  # checksum every message, after the clock
+    watch_rtt: bool = False  # look at round-trip times while blocks run
 
     def link(self, name: str) -> Link:
         """The plan's link called `name`; KeyError if it has none."""

@@ -42,6 +42,7 @@ class TcpState:
     received_bytes: int | None = None
     smoothed_rtt_us: int | None = None
     min_rtt_us: int | None = None
+    loaded_rtt_us: float | None = None  # harmonic mean of the smoothed one while the block ran
     congestion_window_segments: int | None = None
     mss_bytes: int | None = None
     delivery_rate_bit_s: int | None = None
