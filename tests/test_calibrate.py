@@ -144,3 +144,11 @@ def test_a_total_takes_what_the_scouts_took_and_never_less_than_the_link_allows(
     assert on_lo == pytest.approx(3.0 + 8 * estimate.BLOCK_OVERHEAD_S, rel=0.01)
     # The slow link moves one megabyte a second.
     assert estimate.estimate_s(fixed_plan(SLOW), range(4), known) > 4.0
+
+
+@pytest.mark.parametrize("threads", [1, 4])
+def test_iperf3_is_given_more_than_its_send_buffers_take(threads: int) -> None:
+    case = Case(link="lo", arm=Arm.IPERF3, payload_bytes=3000, threads=threads)
+    least_bytes = threads * calibrate.IPERF3_LEAST_BYTES
+    assert 0 <= calibrate.of_messages(case, 1).total_bytes - least_bytes < threads * 3000
+    assert calibrate.of_messages(case, 10**6).total_bytes == 3 * 10**9

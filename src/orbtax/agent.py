@@ -35,6 +35,7 @@ class Prepare(msgspec.Struct, frozen=True, tag=True, kw_only=True):
     target: str | None = None  # client: what the servant answered
     interface: str | None = None  # the link's, whose bytes are counted
     verify: bool = False
+    watch_rtt: bool = False  # client: look at round-trip times while the block runs
 
 
 class Begin(msgspec.Struct, frozen=True, tag=True):
@@ -75,8 +76,8 @@ class Outcome(msgspec.Struct, frozen=True, tag=True, kw_only=True):
     window_s: float
     confirmed_bytes: int
     messages: int
-    start_skew_s: float
-    clock_tick_s: float
+    start_skew_s: float | None  # None: a program that is not ours does not tell
+    clock_tick_s: float | None
     thread_bytes: tuple[int, ...]
     thread_window_s: tuple[float, ...]
     latencies: Latencies | None

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from orbtax.model import STUDY_TOTAL_BYTES, Amount, Case
+from orbtax.model import STUDY_TOTAL_BYTES, Amount, Arm, Case
 from orbtax.record import Sample, Status
 
 FIRST_PILOT_MESSAGES = 16  # for each thread
@@ -16,6 +16,8 @@ PILOT_SHARE = 0.5
 MOST_PILOTS = 6
 STEEPEST = 64.0
 """A pilot may move this many times what the one before it moved."""
+IPERF3_LEAST_BYTES = 4 * 1024**2
+"""For each of its streams: less may fit into a send buffer, and is never counted as received."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +31,8 @@ class Guess:
 def of_messages(case: Case, messages: int) -> Amount:
     """So many messages of a case, at least one for each thread."""
     count = max(messages, case.threads)
+    if case.arm is Arm.IPERF3:
+        count = max(count, case.threads * -(-IPERF3_LEAST_BYTES // case.payload_bytes))
     if case.payload_bytes == 0:
         return Amount(total_bytes=0, empty_messages=count)
     return Amount(total_bytes=count * case.payload_bytes)

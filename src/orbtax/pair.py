@@ -18,7 +18,7 @@ from typing import Self
 
 from orbtax import agent, programs
 from orbtax.errors import ProgramError
-from orbtax.model import Arm, Block, End, Link, Placement
+from orbtax.model import Arm, Block, End, EndName, Link, Placement
 from orbtax.programs import Program
 from orbtax.record import Environment, Sample, Status
 from orbtax.ring import slots_for
@@ -36,6 +36,7 @@ class _Key:
     """Blocks of the same key can use the same program."""
 
     module: str
+    role: EndName  # of the payload: the client is its sender
     reverse: bool
     environment: tuple[tuple[str, str], ...]
 
@@ -136,10 +137,12 @@ class Pair:
         return ends[::-1] if reverse else ends
 
     def _client_key(self, arm: Arm, reverse: bool) -> _Key:
-        return _Key(programs.CLIENT, reverse, self._environment(arm))
+        module = programs.client_module(arm)
+        return _Key(module, EndName.SENDER, reverse, self._environment(arm))
 
     def _servant_key(self, arm: Arm, reverse: bool) -> _Key:
-        return _Key(programs.servant_module(arm), reverse, self._environment(arm))
+        module = programs.servant_module(arm)
+        return _Key(module, EndName.RECEIVER, reverse, self._environment(arm))
 
     def _environment(self, arm: Arm) -> tuple[tuple[str, str], ...]:
         return tuple(sorted(programs.environment_of(self._link, arm).items()))
@@ -147,7 +150,7 @@ class Pair:
     def _program(self, key: _Key) -> Program:
         if key not in self._programs:
             sender, receiver = self._ends(key.reverse)
-            is_client = key.module == programs.CLIENT
+            is_client = key.role is EndName.SENDER
             cores = self._placement.sender_cores if is_client else self._placement.receiver_cores
             end = sender if is_client else receiver
             words = programs.command(end, key.module, cores, dict(key.environment))

@@ -30,14 +30,23 @@ TAIL_BYTES = 4096
 
 SERVANT_SOCKETS = "orbtax.servants.sockets"
 SERVANT_CORBA = "orbtax.servants.corba"
+SERVANT_IPERF3 = "orbtax.servants.iperf3"
 CLIENT = "orbtax.clients.program"
+CLIENT_IPERF3 = "orbtax.clients.iperf3"
 
 AnswerT = TypeVar("AnswerT")
 
 
 def servant_module(arm: Arm) -> str:
     """The servant program that takes an arm."""
+    if arm is Arm.IPERF3:
+        return SERVANT_IPERF3
     return SERVANT_CORBA if arm.is_corba else SERVANT_SOCKETS
+
+
+def client_module(arm: Arm) -> str:
+    """The client program that sends an arm."""
+    return CLIENT_IPERF3 if arm is Arm.IPERF3 else CLIENT
 
 
 def environment_of(link: Link, arm: Arm) -> Mapping[str, str]:

@@ -36,22 +36,29 @@ class ProcessorReading:
     missing: Mapping[str, str] = field(default_factory=dict)
 
 
-def read(kernel: KernelFiles = THIS_HOST) -> ProcessorReading:
-    """What this process and this host have used so far."""
+def read(kernel: KernelFiles = THIS_HOST, whose: int = resource.RUSAGE_SELF) -> ProcessorReading:
+    """What this process and this host have used so far.
+
+    With `whose` RUSAGE_CHILDREN it is what the ended children of this process have used.
+    """
     missing: dict[str, str] = {}
     try:
         stat = kernel.read_proc("stat")
     except UnreadableError as error:
         stat = None
         missing |= dict.fromkeys(_HOST_FIELDS, str(error))
-    used = resource.getrusage(resource.RUSAGE_SELF)
-    try:
-        peak_memory_bytes = parse_peak_memory(kernel.read_proc("self/status"))
-    except UnreadableError as error:
-        peak_memory_bytes = used.ru_maxrss * 1024
-        missing["peak_memory_bytes"] = (
-            f"{error}; the value is getrusage's, which may be that of the program that started us"
-        )
+    used = resource.getrusage(whose)
+    peak_memory_bytes = used.ru_maxrss * 1024
+    if whose == resource.RUSAGE_CHILDREN:
+        missing["peak_memory_bytes"] = "the value is that of the largest child that has ended"
+    else:
+        try:
+            peak_memory_bytes = parse_peak_memory(kernel.read_proc("self/status"))
+        except UnreadableError as error:
+            missing["peak_memory_bytes"] = (
+                f"{error}; the value is getrusage's, which may be that of the program that "
+                "started us"
+            )
     return ProcessorReading(
         clock_s=time.monotonic(),
         process_user_s=used.ru_utime,

@@ -5,6 +5,7 @@ Light to import, since every servant and client does: no package beyond the stan
 
 from __future__ import annotations
 
+import resource
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
@@ -32,12 +33,13 @@ class Reading:
     missing: Mapping[str, str] = field(default_factory=dict)
 
 
-def read(interface: str | None) -> Reading:
+def read(interface: str | None, whose: int = resource.RUSAGE_SELF) -> Reading:
     """Reads all counters now; `interface` is the link's, None if it is not known.
 
-    To be called while the connections are open: what is closed can no longer be asked.
+    `whose` processor time counts is as in `processor.read`. To be called while the connections
+    are open: what is closed can no longer be asked.
     """
-    processor_first = processor.read()
+    processor_first = processor.read(whose=whose)
     connections = tcp.read_connections()
     counters, missing = None, {}
     if interface is None:
@@ -51,7 +53,7 @@ def read(interface: str | None) -> Reading:
         processor_first=processor_first,
         connections=connections,
         interface=counters,
-        processor_last=processor.read(),
+        processor_last=processor.read(whose=whose),
         missing=missing,
     )
 
