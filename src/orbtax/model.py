@@ -129,6 +129,7 @@ class Purpose(StrEnum):
     """Why a block is run."""
 
     CALIBRATION = "calibration"  # to size the blocks; never in a result
+    CEILING = "ceiling"  # what this bench reaches without the link; never in a result
     MEASURE = "measure"
 
 
@@ -175,6 +176,7 @@ class Plan:
     width: float = 0.03  # half-width of the 95 % interval at which a ratio is good enough
     verify: bool = False  # checksum every message, after the clock
     watch_rtt: bool = False  # look at round-trip times while blocks run
+    cross_check: bool = False  # iperf3 only looks on: where it fails, the run is as good as before
 
     def link(self, name: str) -> Link:
         """The plan's link called `name`; KeyError if it has none."""
