@@ -78,6 +78,13 @@ def say_report(report: Report, page: Path | None, *, quiet: bool = False) -> Non
         if not quiet:
             for table in brief_tables(result):
                 say_table(table, keys=2)
+    say_doubts(report, quiet=quiet)
+    if page is not None and not quiet:
+        say(f"report: {page}")
+
+
+def say_doubts(report: Report, *, quiet: bool = False) -> None:
+    """What is not in the results and what speaks against them; `quiet`: only what is serious."""
     serious = [remark for remark in report.remarks if remark.finding.serious]
     shown = serious if quiet else report.remarks[: max(_REMARKS_SHOWN, len(serious))]
     for gap in report.gaps:
@@ -86,8 +93,6 @@ def say_report(report: Report, page: Path | None, *, quiet: bool = False) -> Non
         _say_warning(remark.text, remark.finding)
     if not quiet and len(shown) < len(report.remarks):
         _say_warning(f"{len(report.remarks) - len(shown)} more kinds of findings are on the page")
-    if page is not None and not quiet:
-        say(f"report: {page}")
 
 
 @contextmanager
