@@ -21,7 +21,7 @@ from orbtax.report.heatmap import draw_heat_map
 from orbtax.report.images import inline_svg
 from orbtax.report.numbers import counted
 from orbtax.report.surroundings import host_table, link_table, state_table
-from orbtax.report.tables import Table
+from orbtax.report.tables import Table, printable
 
 _CONTENTS = (
     ("best", "Best cases"),
@@ -65,6 +65,7 @@ def render_page(report: Report, front: Front) -> str:
         loader=templates,
         autoescape=True,
         undefined=StrictUndefined,
+        finalize=_harmless,
         trim_blocks=True,
         keep_trailing_newline=True,
     )
@@ -173,6 +174,11 @@ def _evidence(report: Report) -> Iterator[PageSection]:
         "What holds each case back, as far as the measurements show it.",
         lambda link: bottleneck_table(link.name, link.bottlenecks),
     )
+
+
+def _harmless(value: object) -> object:
+    """What goes into the page, without control characters; escaping comes after this."""
+    return printable(value) if isinstance(value, str) and not isinstance(value, Markup) else value
 
 
 def _html(table: Table) -> Markup:

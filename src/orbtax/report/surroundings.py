@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from orbtax.model import EndName
 from orbtax.record import Environment, InterfaceFacts, LinkFacts, LinkVisit
 from orbtax.report.tables import MISSING, Align, Column, Table
-from orbtax.units import format_rate
+from orbtax.units import display_rate
 
 Facts = Mapping[str, str]
 
@@ -124,7 +124,7 @@ def _interface(link: LinkFacts, end: EndName) -> Facts:
 
 
 def _rate(rate_bit_s: int | None) -> str | None:
-    return None if rate_bit_s is None else format_rate(rate_bit_s)
+    return None if rate_bit_s is None else display_rate(rate_bit_s)
 
 
 def _by_family(name: str) -> tuple[bool, str]:

@@ -86,8 +86,14 @@ def fold(table: Table, width: int, keys: int) -> tuple[Table, ...]:
 
 
 def one_line(text: str) -> str:
-    """The text on one line, with control characters (a program's colours) made harmless."""
-    return "".join(c if c.isprintable() else "\ufffd" for c in " ".join(text.split()))
+    """The text on one line, with control characters made harmless."""
+    return printable(" ".join(text.split()))
+
+
+def printable(text: str) -> str:
+    """The text with control characters (a program's colours) replaced, but for its line ends."""
+    kept = "\n\N{NO-BREAK SPACE}"
+    return "".join(c if c.isprintable() or c in kept else "\ufffd" for c in text)
 
 
 def _pick(table: Table, keys: int, others: Sequence[int]) -> Table:
