@@ -27,6 +27,8 @@ from orbtax.ring import Ring
 
 CONNECT_S = 30.0
 """How long all threads together may take to connect and warm up."""
+LOOK_S = 0.01
+"""A look takes some microseconds and a change of thread: 1 in 1000 of the time."""
 
 _clock = time.perf_counter_ns  # CLOCK_MONOTONIC on Linux
 
@@ -156,13 +158,20 @@ class Load:
             self._join()
             raise OrbtaxError(f"the threads did not all connect within {CONNECT_S:g} s") from None
 
-    def run(self, before: Callable[[], None], after: Callable[[], None]) -> Timing:
+    def run(
+        self,
+        before: Callable[[], None],
+        after: Callable[[], None],
+        look: Callable[[], None] | None = None,
+    ) -> Timing:
         """Releases the threads and times them; `before` and `after` read the host, off the clock.
 
-        Raises OrbtaxError if a thread failed.
+        `look` is called every `LOOK_S` while they run. Raises OrbtaxError if a thread failed.
         """
         before()
         self._gate.wait()
+        if look is not None:
+            self._look_on(look)
         self._join()
         stopped_ns = max(worker.finished_ns for worker in self._workers)
         if self._counted_late:
@@ -191,6 +200,14 @@ class Load:
         for caller in self._callers:
             caller.close()
         self._transport.close()
+
+    def _look_on(self, look: Callable[[], None]) -> None:
+        """Looks until the first thread is done: from then on the load is not what it was."""
+        threads = [worker.thread for worker in self._workers]
+        threads[0].join(LOOK_S)
+        while all(thread.is_alive() for thread in threads):
+            look()
+            threads[0].join(LOOK_S)
 
     def _join(self) -> None:
         self._join_quietly()

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Sequence
 
 from orbtax import agent
 from orbtax.clients.load import Load, Transport
 from orbtax.errors import OrbtaxError
-from orbtax.host import reading
+from orbtax.host import reading, tcp
+from orbtax.host.round_trips import RoundTrips
 from orbtax.model import Arm, Case
 from orbtax.ring import Geometry, Ring, split
 
@@ -55,8 +57,15 @@ class Client:
         def read() -> None:
             readings.append(reading.read(request.interface))
 
-        timing = load.run(read, read)
+        watched = tcp.duplicate_sockets() if request.watch_rtt else ()
+        with contextlib.closing(RoundTrips(watched)) as round_trips:
+            timing = load.run(read, read, round_trips.look if request.watch_rtt else None)
         options = request.block.case.options
+        record = reading.difference(
+            *readings,
+            send_buffer_bytes=options.send_buffer_bytes,
+            receive_buffer_bytes=options.receive_buffer_bytes,
+        )
         return agent.Outcome(
             window_s=timing.window_s,
             confirmed_bytes=timing.confirmed_bytes,
@@ -67,11 +76,7 @@ class Client:
             thread_window_s=timing.thread_window_s,
             latencies=timing.latencies,
             checksum=sum(map(Ring.checksum, rings)) % 2**64 if request.verify else None,
-            record=reading.difference(
-                *readings,
-                send_buffer_bytes=options.send_buffer_bytes,
-                receive_buffer_bytes=options.receive_buffer_bytes,
-            ),
+            record=round_trips.added_to(record),
         )
 
     def _close(self) -> None:

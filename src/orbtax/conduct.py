@@ -63,7 +63,9 @@ class Session:
         plan = self._record.plan
         first = _first_case(plan, todo)
         settings = orb.settings(first)
-        with Pair(opened.link, plan.placement, self._number, plan.verify) as pair:
+        with Pair(
+            opened.link, plan.placement, self._number, plan.verify, watch_rtt=plan.watch_rtt
+        ) as pair:
             sender, receiver = pair.describe(first.arm, settings)
             before = LinkVisit(
                 session=self._number,

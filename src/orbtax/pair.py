@@ -44,12 +44,21 @@ class _Key:
 class Pair:
     """The programs of an open link: started when first needed, again after a fault."""
 
-    def __init__(self, link: Link, placement: Placement, session: int, verify: bool) -> None:
+    def __init__(
+        self,
+        link: Link,
+        placement: Placement,
+        session: int,
+        verify: bool,
+        *,
+        watch_rtt: bool = False,
+    ) -> None:
         """`link` is resolved: both ends have a prefix, an address and an interface."""
         self._link = link
         self._placement = placement
         self._session = session
         self._verify = verify
+        self._watch_rtt = watch_rtt
         self._cache_bytes = second_level_cache_bytes()
         self._programs: dict[_Key, Program] = {}
 
@@ -121,6 +130,7 @@ class Pair:
                 target=prepared.target,
                 interface=sender.interface,
                 verify=self._verify,
+                watch_rtt=self._watch_rtt,
             ),
             agent.Done,
             ANSWER_S,

@@ -11,7 +11,7 @@ import errno
 import os
 import socket
 import stat
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from orbtax.host import tcp_info
@@ -47,14 +47,37 @@ def read_connections() -> tuple[RawConnection, ...]:
     Descriptors that are closed meanwhile are passed over. OSError when no descriptor is left to
     look at a socket with.
     """
-    with os.scandir("/proc/self/fd") as entries:
-        descriptors = [int(entry.name) for entry in entries]
     found: dict[int, RawConnection] = {}
-    for descriptor in descriptors:
-        raw = _read_descriptor(descriptor)
+    for duplicate in duplicate_sockets():
+        with duplicate:
+            raw = _describe(duplicate)
         if raw is not None:
             found[raw.inode] = raw
     return tuple(found.values())
+
+
+def duplicate_sockets() -> Iterator[socket.socket]:
+    """A duplicate of each TCP socket that this process holds, for the caller to close.
+
+    A connection stays open until its last duplicate is closed.
+    """
+    with os.scandir("/proc/self/fd") as entries:
+        descriptors = [int(entry.name) for entry in entries]
+    for descriptor in descriptors:
+        duplicate = _duplicate(descriptor)
+        if duplicate is not None:
+            yield duplicate
+
+
+def ends(connection: socket.socket) -> tuple[str, str] | None:
+    """Local and remote address:port; None for a socket that is not connected."""
+    try:
+        remote = connection.getpeername()
+    except OSError as error:
+        if error.errno in (errno.ENOTCONN, errno.EINVAL):  # listening, or shut down meanwhile
+            return None
+        raise
+    return _written(connection.getsockname()), _written(remote)
 
 
 def difference(
@@ -78,8 +101,8 @@ def closed_meanwhile(
     return tuple(raw for raw in before if raw.identity not in left)
 
 
-def _read_descriptor(descriptor: int) -> RawConnection | None:
-    """The connection behind a descriptor, or None: no socket, not TCP, not connected, or gone."""
+def _duplicate(descriptor: int) -> socket.socket | None:
+    """A duplicate of the socket behind a descriptor, or None: no socket, not TCP, or gone."""
     try:
         # only sockets are duplicated: closing a duplicate of a file would drop the file's locks
         if not stat.S_ISSOCK(os.fstat(descriptor).st_mode):
@@ -90,14 +113,16 @@ def _read_descriptor(descriptor: int) -> RawConnection | None:
             return None
         raise
     try:
-        connection = socket.socket(fileno=duplicate)
+        found = socket.socket(fileno=duplicate)
     except OSError as error:
         os.close(duplicate)
         if error.errno == errno.ENOTSOCK:  # closed, and its number given to a file
             return None
         raise
-    with connection:
-        return _describe(connection) if _is_tcp(connection) else None
+    if _is_tcp(found):
+        return found
+    found.close()
+    return None
 
 
 def _is_tcp(candidate: socket.socket) -> bool:
@@ -109,12 +134,9 @@ def _is_tcp(candidate: socket.socket) -> bool:
 
 
 def _describe(connection: socket.socket) -> RawConnection | None:
-    try:
-        remote = connection.getpeername()
-    except OSError as error:
-        if error.errno in (errno.ENOTCONN, errno.EINVAL):  # listening, or shut down meanwhile
-            return None
-        raise
+    names = ends(connection)
+    if names is None:
+        return None
     missing: dict[str, str] = {}
     info = _tcp_option(connection, socket.TCP_INFO, tcp_info.ROOM_BYTES, "tcp_info", missing)
     congestion_control = _tcp_option(
@@ -122,8 +144,8 @@ def _describe(connection: socket.socket) -> RawConnection | None:
     )
     return RawConnection(
         inode=os.fstat(connection.fileno()).st_ino,
-        local=_written(connection.getsockname()),
-        remote=_written(remote),
+        local=names[0],
+        remote=names[1],
         info=info,
         congestion_control=congestion_control.rstrip(b"\0").decode("ascii") or None,
         nodelay=connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY) != 0,

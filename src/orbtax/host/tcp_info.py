@@ -64,10 +64,11 @@ _SENT = Member("sent_bytes", "tcpi_bytes_sent", 200, "Q", "4.19", True)
 _RETRANSMITTED = Member("retransmitted_bytes", "tcpi_bytes_retrans", 208, "Q", "4.19", True)
 _ACKNOWLEDGED = Member("acknowledged_bytes", "tcpi_bytes_acked", 120, "Q", "4.1", True)
 _RECEIVED = Member("received_bytes", "tcpi_bytes_received", 128, "Q", "4.1", True)
+SMOOTHED_RTT = Member("smoothed_rtt_us", "tcpi_rtt", 68, "I", "2.4", unmeasured=0)
 
 MEMBERS = (
     Member("mss_bytes", "tcpi_snd_mss", 16, "I", "2.4"),
-    Member("smoothed_rtt_us", "tcpi_rtt", 68, "I", "2.4", unmeasured=0),
+    SMOOTHED_RTT,
     Member("congestion_window_segments", "tcpi_snd_cwnd", 80, "I", "2.4"),
     Member("retransmissions", "tcpi_total_retrans", 100, "I", "2.6", True),
     _ACKNOWLEDGED,
