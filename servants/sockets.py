@@ -21,10 +21,11 @@ READ_BYTES = 524_288
 class Connection:
     """One accepted connection, taken by a thread of its own."""
 
-    def __init__(self, accepted: socket.socket, faults: Faults, verify: bool) -> None:
+    def __init__(self, accepted: socket.socket, faults: Faults, request: agent.Prepare) -> None:
         self._socket = accepted
         self._faults = faults
-        self._verify = verify
+        self._check = request.check
+        self._verify = request.verify
         self._kept: list[bytes] = []
         self.received_bytes = 0
         self.messages = 0
@@ -79,8 +80,8 @@ class Connection:
             left -= len(stretch)
             self.received_bytes += len(stretch)
             whole = len(stretch) // size
-            check.take(whole)
-            if len(stretch) % size:
+            if self._check:
+                check.take(whole)
                 check.take_last(stretch[whole * size :])
             if self._verify:
                 cuts = range(0, len(stretch), size)
@@ -100,7 +101,8 @@ class Connection:
             left -= len(message)
             self.received_bytes += len(message)
             self.messages += 1
-            check.take(message)
+            if self._check:
+                check.take(message)
             self._socket.sendall(message if sends_back else wire.reply(self.received_bytes))
             if self._verify:
                 self._kept.append(bytes(message))
@@ -157,7 +159,7 @@ class SocketIntake:
             options = self._request.block.case.options
             wire.prepare(accepted, options)
             wire.choose_congestion_control(accepted, options)
-            connection = Connection(accepted, self.faults, self._request.verify)
+            connection = Connection(accepted, self.faults, self._request)
             self._connections.append(connection)
             connection.start()
 

@@ -36,6 +36,7 @@ class Prepare(msgspec.Struct, frozen=True, tag=True, kw_only=True):
     interface: str | None = None  # the link's, whose bytes are counted
     verify: bool = False
     watch_rtt: bool = False  # client: look at round-trip times while the block runs
+    check: bool = True  # servant: look at each message; without, its body only counts them
 
 
 class Begin(msgspec.Struct, frozen=True, tag=True):
