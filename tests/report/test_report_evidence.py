@@ -2,19 +2,18 @@
 
 from dataclasses import replace
 
-from builders import make_case, make_failed, make_latencies, make_run, make_sample
+from builders import make_case, make_latencies, make_run, make_sample
 from builders_ends import LINKS, make_facts
 
 from orbtax.analysis.bottleneck import Bottleneck, Evidence, Label, bottlenecks
 from orbtax.analysis.cost import case_cost
 from orbtax.analysis.efficiency import link_results
 from orbtax.histogram import EMPTY, merge, percentile
-from orbtax.model import Arm, Options, Purpose
+from orbtax.model import Arm, Options
 from orbtax.record import BufferRecord
 from orbtax.report.causes import bottleneck_table, cost_table, evidence_text, held_back
 from orbtax.report.evidence import (
     buffer_table,
-    good_samples,
     latency_table,
     merged_latencies,
     tcp_table,
@@ -41,12 +40,6 @@ def with_states(sample, *states):
 def column(table, heading):
     place = [column.heading for column in table.columns].index(heading)
     return [row[place] for row in table.rows]
-
-
-def test_only_measured_blocks_that_went_well_are_evidence():
-    good = make_sample(CASE)
-    sizing = replace(good, purpose=Purpose.CALIBRATION)
-    assert good_samples([sizing, make_failed(good), good]) == {CASE: [good]}
 
 
 def test_requested_buffers_stand_beside_those_in_force():

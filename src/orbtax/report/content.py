@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import PurePath
 
 from orbtax.analysis.bottleneck import Bottleneck, bottlenecks
 from orbtax.analysis.cost import CaseCost, case_cost
 from orbtax.analysis.efficiency import LinkResult, link_results
+from orbtax.analysis.rates import good_blocks
 from orbtax.analysis.ratio import geometric_mean
-from orbtax.model import Case, Kind, Link
-from orbtax.record import Latencies, LinkVisit, Run, Sample
-from orbtax.report.evidence import good_samples, merged_latencies
+from orbtax.model import Case, Kind, Link, Purpose
+from orbtax.record import Latencies, LinkVisit, Run, Sample, Status
+from orbtax.report.evidence import merged_latencies
 from orbtax.report.faults import Remark, gaps, remarks
 from orbtax.report.joining import join_runs
 from orbtax.report.results import subject_of
@@ -64,18 +65,22 @@ def assemble(runs: Sequence[Run], *, join: bool = False) -> Report:
     """
     run = join_runs(runs, join=join)
     results = link_results(run)
-    of_case = good_samples(run.samples)
+    of_case = good_blocks(run.samples)
+    ceilings = _ceilings(run.samples)
     return Report(
         run=run,
         folders=tuple(PurePath(run.folder).name for run in runs),
-        links=tuple(_link_report(run, result, of_case) for result in results),
+        links=tuple(_link_report(run, result, of_case, ceilings) for result in results),
         remarks=remarks(run, results),
         gaps=gaps(run, results),
     )
 
 
 def _link_report(
-    run: Run, result: LinkResult, of_case: Mapping[Case, Sequence[Sample]]
+    run: Run,
+    result: LinkResult,
+    of_case: Mapping[Case, Sequence[Sample]],
+    ceilings: Mapping[Case, float],
 ) -> LinkReport:
     link = run.record.plan.link(result.link)
     visits = tuple(visit for visit in run.record.visits if visit.before.link == link.name)
@@ -92,7 +97,7 @@ def _link_report(
         latencies=merged_latencies(samples),
         costs={case: case_cost(samples) for case, samples in samples.items()},
         bottlenecks={
-            case: bottlenecks(samples, link, visits[0].before, _on_loopback(case, of_case, run))
+            case: bottlenecks(samples, link, visits[0].before, ceilings.get(_anywhere(case)))
             for case, samples in samples.items()
             if visits
         },
@@ -100,14 +105,15 @@ def _link_report(
     )
 
 
-def _on_loopback(case: Case, of_case: Mapping[Case, Sequence[Sample]], run: Run) -> float | None:
-    """The goodput in bit/s of the same case over loopback, where the run has it too."""
-    plan = run.record.plan
-    if plan.link(case.link).kind is Kind.LOOPBACK:
-        return None
-    for link in plan.links:
-        if link.kind is Kind.LOOPBACK:
-            samples = of_case.get(replace(case, link=link.name), ())
-            goodput = geometric_mean(sample.goodput_bit_s for sample in samples)
-            return goodput.value if goodput else None
-    return None
+def _ceilings(samples: Iterable[Sample]) -> dict[Case, float]:
+    """What this bench reaches without a link, in bit/s, by case without the link's name."""
+    rates: dict[Case, list[float | None]] = {}
+    for sample in samples:
+        if sample.purpose is Purpose.CEILING and sample.status is Status.OK:
+            rates.setdefault(_anywhere(sample.case), []).append(sample.goodput_bit_s)
+    means = {case: geometric_mean(seen) for case, seen in rates.items()}
+    return {case: mean.value for case, mean in means.items() if mean}
+
+
+def _anywhere(case: Case) -> Case:
+    return replace(case, link="")

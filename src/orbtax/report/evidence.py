@@ -8,8 +8,8 @@ from operator import attrgetter
 from statistics import median
 
 from orbtax.histogram import PERCENTILES, merge, percentile
-from orbtax.model import Case, Options, Purpose
-from orbtax.record import BufferRecord, EndRecord, Latencies, Sample, Status, TcpState
+from orbtax.model import Case, Options
+from orbtax.record import BufferRecord, EndRecord, Latencies, Sample, TcpState
 from orbtax.report.numbers import significant
 from orbtax.report.tables import MISSING, Align, Column, Table
 from orbtax.report.wording import options_text
@@ -18,15 +18,6 @@ from orbtax.units import display_size, format_size
 CaseSamples = Mapping[Case, Sequence[Sample]]
 
 _REASONS_SHOWN = 8
-
-
-def good_samples(samples: Iterable[Sample]) -> CaseSamples:
-    """The measured samples that went well, by case, in the order in which cases first appear."""
-    found: dict[Case, list[Sample]] = {}
-    for sample in samples:
-        if sample.purpose is Purpose.MEASURE and sample.status is Status.OK:
-            found.setdefault(sample.case, []).append(sample)
-    return found
 
 
 def merged_latencies(of_case: CaseSamples) -> dict[Case, Latencies]:

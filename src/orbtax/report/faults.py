@@ -93,7 +93,7 @@ def failure_table(run: Run) -> Table:
         (
             sample.case.link,
             case_text(sample.case),
-            "calibration" if sample.purpose is Purpose.CALIBRATION else str(sample.round),
+            str(sample.round if sample.purpose is Purpose.MEASURE else sample.purpose),
             str(sample.status),
             sample.reason or MISSING,
         )

@@ -9,9 +9,11 @@ from dataclasses import dataclass
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
+from orbtax.model import Arm
 from orbtax.report.causes import bottleneck_table, cost_table
 from orbtax.report.charts import Chart, HeatMap, describe_heat_map, describe_panel
 from orbtax.report.content import LinkReport, Report
+from orbtax.report.crosscheck import cross_check_table
 from orbtax.report.evidence import buffer_table, latency_table, tcp_table
 from orbtax.report.faults import failure_table
 from orbtax.report.figures import draw_panel
@@ -130,6 +132,14 @@ def _evidence(report: Report) -> Iterator[PageSection]:
         tables = tuple(PageTable(table.title, _html(table)) for table in made if table.rows)
         return PageSection(name, heading, about if tables else "Nothing was recorded.", tables)
 
+    if any(case.arm is Arm.IPERF3 for link in report.links for case in link.samples):
+        yield section(
+            "iperf3",
+            "Beside iperf3",
+            "Whether the socket that the ORB is measured against is as good as the tool that most "
+            "people trust.",
+            lambda link: cross_check_table(link.name, link.samples),
+        )
     yield section(
         "links",
         "The links",
