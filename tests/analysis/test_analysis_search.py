@@ -62,6 +62,13 @@ def test_noise_that_whole_rounds_share_hides_no_advantage() -> None:
     assert taken(simple, better) == (2, KERNEL)
 
 
+@pytest.mark.parametrize(("rate", "expected"), [(5.02, 1), (5.04, 2)])
+def test_half_a_per_cent_is_no_difference_however_steady(rate, expected) -> None:
+    simple = rates_of(1, by_round=[5.0] * 6)
+    better = rates_of(2, by_round=[rate] * 6)
+    assert taken(simple, better)[0] == expected
+
+
 @pytest.mark.parametrize(
     ("simpler", "other"),
     [

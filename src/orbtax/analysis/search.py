@@ -18,6 +18,9 @@ from orbtax.record import BufferRecord, Sample
 FEWEST_ROUNDS = 4
 """With fewer, a 95 % interval is too wide to say what is noise; the wanted width says it then."""
 
+NO_DIFFERENCE = 0.005
+"""What clocks, counters and token buckets may be off by is no advantage, however steady it is."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Setting:
@@ -51,9 +54,10 @@ class Choice:
 def choose(candidates: Iterable[CaseRates], width: float, most: float = math.inf) -> Choice | None:
     """The simplest setting that ties with the fastest; None if none of them moved anything.
 
-    The fastest has the highest geometric mean. Another one ties with it if the 95 % interval of
-    their ratio holds 1, paired by round where both were run in the same rounds. Simpler is: fewer
-    options set by hand, then fewer threads, smaller payloads, smaller buffers.
+    The fastest has the highest geometric mean. Another one ties with it if it is within 0.5 %, or
+    if the 95 % interval of their ratio holds 1, paired by round where both were run in the same
+    rounds. Simpler is: fewer options set by hand, then fewer threads, smaller payloads, smaller
+    buffers.
 
     Args:
         candidates: the settings, in the order of the plan.
@@ -132,7 +136,7 @@ def _setting(
 def _is_tie(behind: Interval | None, width: float, most: float) -> bool:
     if behind is None:
         return False
-    if behind.value == 1:
+    if behind.value <= 1 + NO_DIFFERENCE:
         return True
     largest = most if behind.rounds >= FEWEST_ROUNDS else min(most, width)
     return behind.value <= 1 + largest and (behind.low is None or behind.low <= 1)

@@ -79,10 +79,11 @@ class Mark:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HeatMap:
-    """One value per payload size and number of threads; the greatest is marked as the best.
+    """One value per payload size and number of threads, one of which is marked as the best.
 
     `values[i][j]` belongs to `threads[i]` and `payload_bytes[j]`, both rising; NaN where nothing
-    was measured.
+    was measured. The best is the greatest, or the one at `taken`, its threads and payload, where
+    the noise does not tell several apart.
     """
 
     name: str  # `surface`: what its files are called
@@ -93,10 +94,14 @@ class HeatMap:
     threads: Sequence[int]
     values: Sequence[Sequence[float]]
     marks: tuple[Mark, ...] = ()
+    taken: tuple[int, int] | None = None
 
     @property
     def best(self) -> tuple[int, int] | None:
-        """Row and column of the greatest value; None if there is none."""
+        """Row and column of the best value; None if there is none."""
+        if self.taken is not None:
+            threads, payload_bytes = self.taken
+            return self.threads.index(threads), self.payload_bytes.index(payload_bytes)
         places = [
             (row, column)
             for row, across in enumerate(self.values)
