@@ -5,7 +5,6 @@ from __future__ import annotations
 import dataclasses
 import gzip
 import json
-import os
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -14,7 +13,7 @@ import pytest
 from builders import make_run
 
 from orbtax import store
-from orbtax.errors import RequestError
+from orbtax.errors import RequestError, UnavailableError
 from orbtax.store import Store
 
 
@@ -199,7 +198,7 @@ def test_a_run_file_is_never_seen_half_written(folder: Path, run, monkeypatch) -
     kept, _ = Store.resume(folder)
     before = (folder / store.RUN_FILE).read_bytes()
     monkeypatch.setattr(Path, "replace", lambda *_: (_ for _ in ()).throw(OSError("power cut")))
-    with pytest.raises(OSError, match="power cut"):
+    with pytest.raises(UnavailableError, match="cannot be written any more"):
         kept.write_record(dataclasses.replace(run.record, command="another"))
     kept.close()
     assert (folder / store.RUN_FILE).read_bytes() == before
@@ -212,13 +211,31 @@ def test_a_new_folder_tells_when_what_and_where_and_never_comes_twice() -> None:
     assert all(name.startswith("20261201T102030Z-compare-ib+1ge-") for name in names)
 
 
-def test_a_sample_is_written_in_one_piece(folder: Path, run, monkeypatch) -> None:
-    """A program killed between two writes must not leave half a line."""
-    kept, _ = Store.resume(folder)
-    writes: list[int] = []
-    real = os.write
-    monkeypatch.setattr(os, "write", lambda fd, data: writes.append(len(data)) or real(fd, data))
-    kept.append(run.samples[3])
-    kept.close()
-    line = (folder / store.SAMPLES_FILE).read_bytes().splitlines(keepends=True)[3]
-    assert writes in ([], [len(line)])  # [] where the file object writes by itself
+class Pipe:
+    """A file that takes only so much at once, and at last nothing."""
+
+    def __init__(self, room: list[int]) -> None:
+        self.taken = b""
+        self._room = room
+
+    def write(self, data: memoryview) -> int:
+        if not self._room:
+            raise OSError(28, "No space left on device")
+        piece = bytes(data[: self._room.pop(0)])
+        self.taken += piece
+        return len(piece)
+
+
+def test_a_sample_is_handed_over_whole_in_one_piece_if_the_system_takes_it(run) -> None:
+    """A program killed between two writes would leave half a line."""
+    file = Pipe([10**6])
+    Store(Path("run"), file).append(run.samples[0])  # type: ignore[arg-type]
+    assert file.taken.endswith(b"}\n")
+    slow = Pipe([100, 10**6])
+    Store(Path("run"), slow).append(run.samples[0])  # type: ignore[arg-type]
+    assert slow.taken == file.taken
+
+
+def test_a_full_disk_is_told_with_how_to_go_on(run) -> None:
+    with pytest.raises(UnavailableError, match=r"No space left.*--resume run"):
+        Store(Path("run"), Pipe([100])).append(run.samples[0])  # type: ignore[arg-type]

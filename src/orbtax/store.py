@@ -20,7 +20,7 @@ from typing import Any, BinaryIO, Self
 
 import msgspec
 
-from orbtax.errors import RequestError
+from orbtax.errors import RequestError, UnavailableError
 from orbtax.model import SCHEMA_VERSION
 from orbtax.record import Run, RunRecord, Sample
 
@@ -91,14 +91,25 @@ class Store:
         return store, Run(folder=str(folder), record=record, samples=samples)
 
     def append(self, sample: Sample) -> None:
-        """Adds a sample and hands it to the operating system at once."""
-        self._samples.write(_encode(sample) + b"\n")
+        """Adds a sample and hands it to the operating system at once.
+
+        Raises UnavailableError if it cannot be written, as on a full disk.
+        """
+        line = memoryview(_encode(sample) + b"\n")
+        try:
+            while line:
+                line = line[self._samples.write(line) :]
+        except OSError as error:
+            raise _unwritable(self.folder, error) from None
 
     def write_record(self, record: RunRecord) -> None:
         """Writes `run.json` anew: a reader sees the old one or the new one, never half of it."""
         scratch = self.folder / f".{RUN_FILE}.new"
-        scratch.write_bytes(msgspec.json.format(_encode(record), indent=2) + b"\n")
-        scratch.replace(self.folder / RUN_FILE)
+        try:
+            scratch.write_bytes(msgspec.json.format(_encode(record), indent=2) + b"\n")
+            scratch.replace(self.folder / RUN_FILE)
+        except OSError as error:
+            raise _unwritable(self.folder, error) from None
 
     def close(self) -> None:
         """Lets go of the folder."""
@@ -120,6 +131,13 @@ class Damage:
         with (self.file.parent / DAMAGED_FILE).open("ab") as aside:
             aside.write(whole[self.at_byte :].rstrip(b"\n") + b"\n")
         os.truncate(self.file, self.at_byte)
+
+
+def _unwritable(folder: Path, error: OSError) -> UnavailableError:
+    return UnavailableError(
+        f"the run in {folder} cannot be written any more ({error.strerror}). What it holds so far "
+        f"is kept; once there is room, go on with `--resume {folder}`."
+    )
 
 
 def new_folder(study: str, links: tuple[str, ...], now: datetime) -> Path:
