@@ -35,6 +35,8 @@ class Label(StrEnum):
     WAITING = "waiting-for-reply"
     WINDOW = "window-limited"  # by the peer's receive window
     BUFFER = "buffer-limited"  # by the send buffer
+    CACHE = "cache"  # the socket buffers do not fit it; told by `orbtax.analysis.bounds`
+    AUTOTUNING = "autotuning-lost"  # a fixed size is too small; likewise
     BENCH = "bench-limited"
     UNKNOWN = "unknown"
 
