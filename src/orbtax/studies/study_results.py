@@ -81,9 +81,14 @@ class Outcome:
         return None if not offers or None in offers else "0" not in offers
 
     @property
-    def causes(self) -> tuple[Bottleneck, ...]:
+    def corba_causes(self) -> tuple[Bottleneck, ...]:
         """What holds the best call back."""
-        return self.report.bottlenecks.get(self.corba.taken.case, ()) if self.corba else ()
+        return self._causes(self.corba)
+
+    @property
+    def socket_causes(self) -> tuple[Bottleneck, ...]:
+        """What holds the best socket back."""
+        return self._causes(self.socket)
 
     def windows_of(self, case: Case) -> tuple[BufferRecord | None, BufferRecord | None]:
         """Send and receive window of one case."""
@@ -92,6 +97,9 @@ class Outcome:
     def against_link(self, case: Case) -> Interval | None:
         """The efficiency of any case against the best socket."""
         return Pair(self.rates[case], _taken(self.socket)).efficiency
+
+    def _causes(self, choice: Choice | None) -> tuple[Bottleneck, ...]:
+        return self.report.bottlenecks.get(choice.taken.case, ()) if choice else ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -103,7 +103,8 @@ def _link(outcome: Outcome) -> Row:
             **_windows(send, receive),
         },
         "published": None if published is None else _pair(published),
-        "held_back_by": [str(cause.label) for cause in outcome.causes],
+        "corba_held_back_by": [str(cause.label) for cause in outcome.corba_causes],
+        "socket_held_back_by": [str(cause.label) for cause in outcome.socket_causes],
     }
 
 

@@ -30,6 +30,11 @@ STUDY_COLUMNS = (
     Column("streams"),
     Column("efficiency", "%"),
 )
+SEARCH_NOTE = (
+    "A setting ties with the fastest if it is within 0.5 % of it, or if the 95 % interval of their "
+    "ratio, paired by round, holds 1. Of those that tie the simplest is taken: windows left to "
+    "the kernel before windows set by hand, then fewer streams, then smaller windows."
+)
 _OF_THE_CALL, _OF_THE_SOCKET = 4, 3
 """Columns of settings after each of the two goodputs; they have no difference."""
 
@@ -50,6 +55,16 @@ def study_table(outcomes: Iterable[Outcome]) -> Table:
             f"The socket is given {format_size(STREAM_PAYLOAD_BYTES)} at a time, as by iperf.",
             *(note for outcome in of_links for note in notes(outcome)),
         ),
+    )
+
+
+def published_table(published: Iterable[PublishedLink]) -> Table:
+    """The figures of the post alone, with the efficiencies that follow from them."""
+    return Table(
+        title="The best of CORBA and of a socket, as published",
+        columns=(STUDY_COLUMNS[0], *STUDY_COLUMNS[2:]),
+        rows=tuple((each.link, *_published_cells(each)) for each in published),
+        notes=("Efficiency: worked out here, the best CORBA over the best socket.",),
     )
 
 
@@ -74,13 +89,8 @@ def search_table(outcome: Outcome) -> Table:
         Column("fastest ÷ this", "%"),
         Column("choice", align=Align.LEFT),
     )
-    note = (
-        "A setting ties with the fastest if it is within 0.5 % of it, or if the 95 % interval of "
-        "their ratio, paired by round, holds 1. Of those that tie the simplest is taken: windows "
-        "left to the kernel before windows set by hand, then fewer streams, then smaller windows."
-    )
     title = f"Search for the best socket on {outcome.report.name}"
-    return Table(title=title, columns=columns, rows=tuple(rows), notes=(INTERVALS, note))
+    return Table(title=title, columns=columns, rows=tuple(rows), notes=(INTERVALS, SEARCH_NOTE))
 
 
 def calls_table(outcome: Outcome) -> Table:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
-from orbtax.analysis.bottleneck import Label
+from orbtax.analysis.bottleneck import Bottleneck, Label
 from orbtax.analysis.search import Choice
 from orbtax.model import STUDY_TOTAL_BYTES, Case, Options
 from orbtax.record import BufferRecord
@@ -19,7 +19,7 @@ from orbtax.units import display_size, format_size
 
 def answer(outcome: Outcome) -> str:
     """What was found on one link, what was published for it, and what holds the call back."""
-    return " ".join((_measured(outcome), *_published(outcome), *_cause(outcome)))
+    return " ".join((_measured(outcome), *_published(outcome), *_held_back(outcome)))
 
 
 def notes(outcome: Outcome) -> Iterator[str]:
@@ -50,11 +50,11 @@ def window_text(window: BufferRecord | None) -> str:
     return f"{asked} ({in_force}{', clipped' if window.clipped else ''})"
 
 
-def causes(outcome: Outcome) -> tuple[str, ...]:
-    """What holds the best call back, each label with the numbers that it rests on."""
+def evidence(causes: Iterable[Bottleneck]) -> tuple[str, ...]:
+    """Each cause with the numbers that it rests on."""
     return tuple(
-        f"{cause.label}: {'; '.join(map(evidence_text, cause.evidence))}"
-        for cause in outcome.causes
+        f"{_cause_text(cause)} ({'; '.join(map(evidence_text, cause.evidence))})"
+        for cause in causes
     )
 
 
@@ -85,10 +85,18 @@ def _published(outcome: Outcome) -> Iterator[str]:
         )
 
 
-def _cause(outcome: Outcome) -> Iterator[str]:
-    labels = [str(cause.label) for cause in outcome.causes if cause.label is not Label.UNKNOWN]
-    if labels:
-        yield f"What holds the best call back: {listed(labels)}."
+def _held_back(outcome: Outcome) -> Iterator[str]:
+    said = [
+        f"the best {what} by {listed(map(_cause_text, causes))}"
+        for what, causes in (("call", outcome.corba_causes), ("socket", outcome.socket_causes))
+        if any(cause.label is not Label.UNKNOWN for cause in causes)
+    ]
+    if said:
+        yield f"Held back: {', '.join(said)}."
+
+
+def _cause_text(cause: Bottleneck) -> str:
+    return "no cause shows" if cause.label is Label.UNKNOWN else str(cause.label)
 
 
 def _socket_text(case: Case) -> str:
