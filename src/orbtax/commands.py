@@ -79,6 +79,60 @@ def compare(
 
 
 @task(
+    iterable=["link"],
+    optional=["vary"],
+    help={
+        **LINK_HELP,
+        **RUN_HELP,
+        "quick": "a coarser grid and a share of the 8 GB: three links in under ten minutes",
+        "vary": "further rows: scaling, mtu, congestion, connections, oneway, ami; bare: all",
+        "sizes": "payload sizes of the calls: 1KiB,64KiB,1MiB",
+        "threads": "client threads: 1,4,16",
+        "streams": "streams of the socket: 1,4,16",
+    },
+)
+@command
+def study(
+    _context: Context,
+    link: list[str] | None = None,
+    links: str | None = None,
+    quick: bool = False,
+    vary: str | None = None,
+    sizes: str | None = None,
+    threads: str | None = None,
+    streams: str | None = None,
+    out: str | None = None,
+    resume: str | None = None,
+    quiet: bool = False,
+    placement: str | None = None,
+) -> ExitCode:
+    """Repeat the mailing-list study: the best of CORBA beside the best of a socket."""
+    from orbtax import plan, sitting
+    from orbtax.studies import study, variations
+
+    if resume is not None:
+        return sitting.resume(Path(resume), quiet=quiet)
+    chosen = chosen_links(link, links, default="ib,10ge,1ge")
+    request = study.Request(
+        links=chosen,
+        quick=quick,
+        sizes_bytes=if_given(plan.parse_sizes, sizes),
+        threads=if_given(plan.parse_threads, threads),
+        streams=if_given(plan.parse_threads, streams),
+        vary=variations.parse_vary(vary),
+        controls=variations.offered_controls(),
+        placement=plan.parse_placement(placement, chosen),
+    )
+    return sitting.measure(
+        study.make_plan(request),
+        command_line(),
+        path(out),
+        quiet=quiet,
+        findings=request.left_out,
+    )
+
+
+@task(
     positional=["run"],
     help={
         "run": "run folder; several, with commas between them, are reported together",

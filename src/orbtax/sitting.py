@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import signal
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from importlib.metadata import version
@@ -13,15 +13,22 @@ from types import FrameType
 
 from orbtax import conduct, store
 from orbtax.errors import ExitCode
-from orbtax.model import Plan, Purpose
+from orbtax.model import Finding, Plan, Purpose
 from orbtax.record import Run, RunRecord, Status
 from orbtax.report import terminal
 from orbtax.store import Store
 from orbtax.studies import reporting
 
 
-def measure(plan: Plan, command: str, out: Path | None, *, quiet: bool) -> ExitCode:
-    """Runs a new plan in a new folder and reports it."""
+def measure(
+    plan: Plan,
+    command: str,
+    out: Path | None,
+    *,
+    quiet: bool,
+    findings: Sequence[Finding] = (),
+) -> ExitCode:
+    """Runs a new plan in a new folder and reports it, with what is known of it beforehand."""
     now = datetime.now(UTC)
     folder = out or store.new_folder(plan.study, tuple(link.name for link in plan.links), now)
     record = RunRecord(
@@ -29,6 +36,7 @@ def measure(plan: Plan, command: str, out: Path | None, *, quiet: bool) -> ExitC
         created_utc=now.isoformat(timespec="seconds"),
         orbtax_version=version("orbtax"),
         command=command,
+        findings=tuple(findings),
     )
     run = Run(folder=str(folder), record=record, samples=())
     return _carry_out(run, lambda: Store.create(folder, record), quiet)
