@@ -30,6 +30,8 @@ PACKED_FILE = f"{SAMPLES_FILE}.gz"
 """A finished run's samples may be packed with gzip, to be kept or sent; they are read as they are."""
 DAMAGED_FILE = "samples.damaged"
 RESULTS = Path("results")
+LONGEST_NAMES = 60
+"""Characters for the links in a folder's name, which the file system limits to 255."""
 
 _UPGRADES: Mapping[int, Callable[[dict[str, Any]], dict[str, Any]]] = {}
 """From a schema version to the step that makes the next one of it; version 1 is the first."""
@@ -143,7 +145,10 @@ def _unwritable(folder: Path, error: OSError) -> UnavailableError:
 def new_folder(study: str, links: tuple[str, ...], now: datetime) -> Path:
     """A name for a new run folder below `results`: UTC time, study, links, four hex digits."""
     stamp = now.astimezone(UTC).strftime("%Y%m%dT%H%M%SZ")
-    return RESULTS / f"{stamp}-{study}-{'+'.join(links)}-{secrets.token_hex(2)}"
+    names = "+".join(links)
+    if len(names) > LONGEST_NAMES:
+        names = f"{links[0]}+{len(links) - 1}-more"
+    return RESULTS / f"{stamp}-{study}-{names}-{secrets.token_hex(2)}"
 
 
 def read(folder: Path, *, salvage: bool = False) -> Run:
