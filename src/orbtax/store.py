@@ -27,7 +27,7 @@ from orbtax.record import Run, RunRecord, Sample
 RUN_FILE = "run.json"
 SAMPLES_FILE = "samples.jsonl"
 PACKED_FILE = f"{SAMPLES_FILE}.gz"
-"""A finished run's samples may be packed with gzip, to be kept or sent; they are read as they are."""
+"""A finished run's samples may be packed with gzip, to be kept or sent, and are read like that."""
 DAMAGED_FILE = "samples.damaged"
 RESULTS = Path("results")
 LONGEST_NAMES = 60
