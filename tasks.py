@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from pathlib import Path
 
 from invoke import Collection, Context, task
 
@@ -24,6 +25,18 @@ def lint(context: Context) -> None:
     context.run(f"{sys.executable} -m mypy")
 
 
+@task
+def docs(_context: Context) -> None:
+    """Make the pages of docs/ again that come from stored runs."""
+    from orbtax.report import terminal
+    from orbtax.studies.pages import PAGES
+
+    checkout = Path(__file__).parent
+    for page in PAGES:
+        page.write(checkout)
+        terminal.say(page.file)
+
+
 namespace = Collection.from_module(commands)
-for each in (test, lint):
+for each in (test, lint, docs):
     namespace.add_task(each)

@@ -211,6 +211,13 @@ def test_a_new_folder_tells_when_what_and_where_and_never_comes_twice() -> None:
     assert all(name.startswith("20261201T102030Z-compare-ib+1ge-") for name in names)
 
 
+def test_a_new_folder_of_many_links_has_a_name_that_any_file_system_takes() -> None:
+    links = ("ib", *(f"ib~mtu-{size}" for size in range(1500, 1560)))
+    name = store.new_folder("study", links, datetime(2026, 12, 1, tzinfo=UTC)).name
+    assert len(name) < 100
+    assert "-study-ib+60-more-" in name
+
+
 class Pipe:
     """A file that takes only so much at once, and at last nothing."""
 

@@ -31,12 +31,11 @@ class StoredPage:
         file = checkout / self.file
         return file.exists() and file.read_text(encoding="utf-8") == self.render(checkout)
 
-    def write(self, checkout: Path) -> Path:
+    def write(self, checkout: Path) -> None:
         """Makes the file anew."""
         file = checkout / self.file
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(self.render(checkout), encoding="utf-8")
-        return file
 
 
 PAGES = (
