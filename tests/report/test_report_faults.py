@@ -30,7 +30,8 @@ def test_findings_of_one_kind_are_told_once_with_place_and_number():
     (told,) = [r for r in remarks(*of(samples)) if r.finding.code == "buffer-clipped"]
     assert told.times == len(MEASURED)
     assert told.text == (
-        f"ib, stream, 1 KiB, 1 thread, round 0: got 4 kB ({len(MEASURED) - 1} more of this kind)"
+        "ib (emulated), stream, 1 KiB, 1 thread, round 1: got 4 kB "
+        f"({len(MEASURED) - 1} more of this kind)"
     )
 
 
@@ -50,10 +51,15 @@ def test_failures_come_with_what_they_said():
     samples = [make_failed(MEASURED[0], "Connection reset"), make_refused(MEASURED[5])]
     table = failure_table(of(samples)[0])
     assert table.title == "2 blocks failed or refused"
-    assert [(row[3], row[4]) for row in table.rows] == [
-        ("failed", "Connection reset"),
-        ("refused", "above-link-rate"),
+    assert [(row[0], row[3], row[4]) for row in table.rows] == [
+        ("ib (emulated)", "failed", "Connection reset"),
+        ("ib (emulated)", "refused", "above-link-rate"),
     ]
+
+
+def test_blocks_that_were_no_round_say_what_they_were_for():
+    samples = [make_failed(replace(MEASURED[0], purpose=purpose)) for purpose in (*Purpose,)]
+    assert [row[2] for row in failure_table(of(samples)[0]).rows] == ["calibration", "ceiling", "1"]
 
 
 def test_a_flood_of_failures_is_cut_and_counted():

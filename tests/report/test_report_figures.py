@@ -150,6 +150,22 @@ def test_intervals_are_drawn_where_there_are_any():
 
 
 @pytest.mark.parametrize("scale", Scale)
+def test_an_interval_without_end_does_not_flatten_the_rest(scale):
+    wild = Line(
+        label="corba",
+        look=ARM_LOOKS[Arm.CORBA],
+        x_bytes=[1024, 4096],
+        y=[1.0, 2.0],
+        low=[1e-9, 1.9],
+        high=[1e9, 2.1],
+    )
+    panel = Panel("1 thread", (wild,))
+    bottom, top = draw_panel(chart(panel, scale=scale), panel).axes[0].get_ylim()
+    assert 2.0 < top < 4.0
+    assert bottom == 0 or 0.4 < bottom < 1.0
+
+
+@pytest.mark.parametrize("scale", Scale)
 def test_a_panel_without_a_value_says_so(scale):
     nothing = Panel(
         "1 thread",

@@ -12,7 +12,7 @@ from orbtax.record import Run, Sample, Status
 from orbtax.report.numbers import counted
 from orbtax.report.results import subject_of
 from orbtax.report.tables import MISSING, Align, Column, Table
-from orbtax.report.wording import case_text
+from orbtax.report.wording import case_text, subject
 from orbtax.units import format_size
 
 FAILURES_SHOWN = 200
@@ -82,6 +82,7 @@ def gaps(run: Run, links: Sequence[LinkResult]) -> tuple[str, ...]:
 def failure_table(run: Run) -> Table:
     """The blocks that failed or were refused, with what was said; at most `FAILURES_SHOWN`."""
     failed = [sample for sample in run.samples if sample.status is not Status.OK]
+    names = _names(run)
     columns = (
         Column("link", align=Align.LEFT),
         Column("case", align=Align.LEFT),
@@ -91,9 +92,9 @@ def failure_table(run: Run) -> Table:
     )
     rows = [
         (
-            sample.case.link,
+            names.get(sample.case.link, sample.case.link),
             case_text(sample.case),
-            str(sample.round if sample.purpose is Purpose.MEASURE else sample.purpose),
+            _round(sample),
             str(sample.status),
             sample.reason or MISSING,
         )
@@ -115,10 +116,20 @@ def _findings(run: Run, links: Iterable[LinkResult]) -> Iterator[tuple[str, Find
                 cell.threads, "thread"
             )
             yield from ((place, finding) for finding in cell.findings)
+    names = _names(run)
     for sample in run.samples:
         if sample.findings:
-            yield from ((_place(sample), finding) for finding in sample.findings)
+            name = names.get(sample.case.link, sample.case.link)
+            place = f"{name}, {case_text(sample.case)}, round {_round(sample)}"
+            yield from ((place, finding) for finding in sample.findings)
 
 
-def _place(sample: Sample) -> str:
-    return f"{sample.case.link}, {case_text(sample.case)}, round {sample.round}"
+def _names(run: Run) -> dict[str, str]:
+    """The plan's links with what they are."""
+    return {link.name: subject(link.name, link.kind) for link in run.record.plan.links}
+
+
+def _round(sample: Sample) -> str:
+    """The number of the round, from 1 as people count, or what else the block was for."""
+    measured = sample.purpose is Purpose.MEASURE
+    return str(sample.round + 1 if measured else sample.purpose)

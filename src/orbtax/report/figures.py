@@ -17,11 +17,13 @@ from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, NullLocat
 
 from orbtax.report.charts import Chart, Line, Panel, Reference, Scale
 from orbtax.report.spacing import spread
-from orbtax.report.style import INK, LABEL_POINTS, MUTED, house_style
+from orbtax.report.style import INK, LABEL_POINTS, MUTED, PAPER, house_style
 from orbtax.units import format_size
 
 PANEL_WIDTH_IN, PANEL_HEIGHT_IN = 4.3, 3.1
 PANELS_ACROSS = 3
+INTERVAL_REACH = 1.5
+"""How far beyond the greatest value an interval may stretch an axis."""
 
 # Margins of a panel around its axes, in inches.
 _LEFT, _RIGHT, _TOP, _BOTTOM = 0.7, 0.92, 0.46, 0.48
@@ -120,6 +122,7 @@ def _draw_reference(axes: Axes, reference: Reference) -> None:
         textcoords="offset points",
         size=LABEL_POINTS - 1,
         color=MUTED,
+        bbox={"facecolor": PAPER, "edgecolor": "none", "alpha": 0.8, "pad": 0.6},
     )
 
 
@@ -138,24 +141,36 @@ def _set_size_axis(axes: Axes, chart: Chart) -> None:
 
 
 def _set_value_axis(axes: Axes, chart: Chart) -> None:
-    lines = [line for panel in chart.panels for line in panel.lines]
-    values = np.concatenate([np.empty(0), *(np.r_[line.y, line.low, line.high] for line in lines)])
-    if chart.reference is not None:
-        values = np.append(values, chart.reference.value)
-    values = values[np.isfinite(values)]
+    low, high = _value_range(chart)
     if chart.scale is Scale.LOG:
-        values = values[values > 0]
         axes.set_yscale("log")
-        decades = math.log10(values.max() / values.min()) if values.size else 1.0
-        axes.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5) if decades < 2 else (1,)))
+        axes.set_ylim(low / 1.3, high * 1.3)
+        axes.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5) if high < 100 * low else (1,)))
         axes.yaxis.set_minor_locator(NullLocator())
-        if values.size:
-            axes.set_ylim(values.min() / 1.3, values.max() * 1.3)
     else:
-        axes.set_ylim(0, 1.1 * values.max() if values.size and values.max() > 0 else 1)
+        axes.set_ylim(0, 1.1 * high)
     shown = (lambda value, _: f"{100 * value:.4g} %") if chart.per_cent else _plain
     axes.yaxis.set_major_formatter(FuncFormatter(shown))
     axes.set_ylabel(chart.y_label)
+
+
+def _value_range(chart: Chart) -> tuple[float, float]:
+    """The range above zero of values and reference, and of intervals as far as they reach a little.
+
+    Two rounds that disagree give an interval of any length, which would flatten all else.
+    """
+    lines = [line for panel in chart.panels for line in panel.lines]
+    values = np.concatenate([np.empty(0), *(np.asarray(line.y, dtype=float) for line in lines)])
+    if chart.reference is not None:
+        values = np.append(values, chart.reference.value)
+    values = values[np.isfinite(values) & (values > 0)]
+    if not values.size:
+        return 1.0, 1.0
+    low, high = float(values.min()), float(values.max())
+    bounds = np.concatenate([np.empty(0), *(np.r_[line.low, line.high] for line in lines)])
+    bounds = bounds[np.isfinite(bounds) & (bounds > 0)]
+    within = np.clip(bounds, low / INTERVAL_REACH, high * INTERVAL_REACH)
+    return min([low, *within]), max([high, *within])
 
 
 def _plain(value: float, _: int | None) -> str:

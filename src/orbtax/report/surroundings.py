@@ -19,7 +19,6 @@ _COMPARED = (
     Column("before", align=Align.LEFT),
     Column("after", align=Align.LEFT),
 )
-_CUT_SHORT = "not read, since the run was cut short"
 
 
 def link_table(on: str, visits: Iterable[LinkVisit]) -> Table:
@@ -79,24 +78,27 @@ class _Look:
 
 
 def _rows(looks: Sequence[_Look]) -> tuple[tuple[str, ...], ...]:
-    """A row for each fact, end and session, what belongs to one fact together."""
+    """A row for each fact, session and end; one for both ends where they say the same."""
     names = dict.fromkeys(name for look in looks for name in (*look.before, *(look.after or ())))
-    return tuple(
-        (
-            name,
-            str(look.end),
-            str(look.session),
-            look.before.get(name, MISSING),
-            _CUT_SHORT if look.after is None else _again(look.before, look.after, name),
-        )
-        for name in names
-        for look in looks
-        if name in look.before or name in (look.after or ())
-    )
+    rows = []
+    for name in names:
+        said: dict[tuple[int, str, str], list[EndName]] = {}
+        for look in looks:
+            if name in look.before or name in (look.after or ()):
+                before = look.before.get(name, MISSING)
+                said.setdefault((look.session, before, _again(look, name)), []).append(look.end)
+        rows += [
+            (name, "both" if len(ends) > 1 else str(ends[0]), str(session), before, after)
+            for (session, before, after), ends in said.items()
+        ]
+    return tuple(rows)
 
 
-def _again(before: Facts, after: Facts, name: str) -> str:
-    return "the same" if after.get(name) == before.get(name) else after.get(name, MISSING)
+def _again(look: _Look, name: str) -> str:
+    if look.after is None:
+        return "not read, since the run was cut short"
+    after = look.after.get(name, MISSING)
+    return "the same" if after == look.before.get(name) else after
 
 
 def _environments(visit: LinkVisit, end: EndName) -> tuple[Environment, Environment | None]:
