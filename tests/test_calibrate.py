@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from orbtax import calibrate, estimate, plan
-from orbtax.model import Amount, Arm, Case, Kind, Link, Options, Placement, Plan
+from orbtax.model import Amount, Arm, Case, Kind, Link, Options, Placement, Plan, Purpose
 from orbtax.record import Sample, Status
 
 CASE = Case(link="lo", arm=Arm.CORBA, payload_bytes=65_536, threads=4)
@@ -152,3 +152,11 @@ def test_iperf3_is_given_more_than_its_send_buffers_take(threads: int) -> None:
     least_bytes = threads * calibrate.IPERF3_LEAST_BYTES
     assert 0 <= calibrate.of_messages(case, 1).total_bytes - least_bytes < threads * 3000
     assert calibrate.of_messages(case, 10**6).total_bytes == 3 * 10**9
+
+
+def test_what_was_reached_without_the_link_is_no_guess_for_it() -> None:
+    case = Case(link="ib", arm=Arm.CALL, payload_bytes=1000, threads=1)
+    known = sample(case, 1000, 1.0)
+    assert calibrate.guess([known], case) is not None
+    alone = dataclasses.replace(known, purpose=Purpose.CEILING)
+    assert calibrate.guess([alone], case) is None

@@ -15,8 +15,9 @@ from orbtax.record import Sample, Status
 from orbtax.rounds import GIVE_UP_AFTER, CellRun
 
 LO = Link(name="lo", kind=Kind.LOOPBACK)
+IB = Link(name="ib", kind=Kind.EMULATED)
 ARMS = (Arm.STREAM, Arm.CALL, Arm.CORBA)
-GBIT_S = {Arm.STREAM: 20.0, Arm.CALL: 8.0, Arm.CORBA: 6.0}
+GBIT_S = {Arm.STREAM: 20.0, Arm.CALL: 8.0, Arm.CORBA: 6.0, Arm.IPERF3: 21.0}
 
 
 class FakeBench:
@@ -55,7 +56,9 @@ class FakeBench:
             )
         return sample
 
-    def pilot(self, case: Case, cell: int) -> Callable[[Amount], Sample]:
+    def pilot(
+        self, case: Case, cell: int, purpose: Purpose = Purpose.CALIBRATION
+    ) -> Callable[[Amount], Sample]:
         def run(amount: Amount) -> Sample:
             return self.run(
                 Block(
@@ -64,7 +67,7 @@ class FakeBench:
                     round=0,
                     position=0,
                     amount=amount,
-                    purpose=Purpose.CALIBRATION,
+                    purpose=purpose,
                 )
             )
 
@@ -72,7 +75,8 @@ class FakeBench:
 
 
 def plan_of(cell: Cell, **settings: object) -> Plan:
-    return Plan(study="compare", links=(LO,), cells=(cell,), **settings)  # type: ignore[arg-type]
+    links = (LO, IB)
+    return Plan(study="compare", links=links, cells=(cell,), **settings)  # type: ignore[arg-type]
 
 
 def cell(**how: object) -> Cell:
@@ -192,3 +196,43 @@ def test_a_cell_of_which_nothing_works_ends() -> None:
     running = run(bench, cell(budget_s=3600.0))
     assert measured(bench) == []
     assert len(running.given_up()) == len(ARMS)
+
+
+def ceilings(bench: FakeBench) -> list[Block]:
+    return [block for block in bench.blocks if block.purpose is Purpose.CEILING]
+
+
+def on_ib(*arms: Arm, **how: object) -> Cell:
+    return planning.grid(IB, [65_536], [1], arms, **how)[0]  # type: ignore[arg-type]
+
+
+def test_what_the_bench_reaches_without_the_link_is_found_once_for_each_case() -> None:
+    asked = on_ib(*ARMS, Arm.IPERF3, rounds=2)
+    bench = FakeBench()
+    running = run(bench, asked)
+    assert {block.case.arm for block in ceilings(bench)} == set(ARMS)
+    assert len(measured(bench)) == 8
+    resumed = FakeBench()
+    run(resumed, asked, [s for s in running.samples if s.purpose is not Purpose.MEASURE])
+    assert not ceilings(resumed)
+    assert len(measured(resumed)) == 8
+
+
+def test_loopback_has_no_link_to_leave_out() -> None:
+    bench = FakeBench()
+    run(bench, cell(rounds=1))
+    assert not ceilings(bench)
+
+
+@pytest.mark.parametrize("cross_check", [True, False])
+def test_a_cross_check_that_fails_is_said_with_its_reason_and_spoils_nothing(
+    cross_check: bool,
+) -> None:
+    bench = FakeBench(fails=lambda block: block.case.arm is Arm.IPERF3)
+    asked = planning.grid(LO, [65_536], [1], (Arm.STREAM, Arm.IPERF3), rounds=4)[0]
+    running = run(bench, asked, cross_check=cross_check)
+    (finding,) = running.given_up()
+    assert finding.serious is not cross_check
+    assert finding.code == ("no-cross-check" if cross_check else "given-up")
+    assert ("it ended" in finding.text) is cross_check
+    assert len([b for b in measured(bench) if b.case.arm is Arm.STREAM]) == 4

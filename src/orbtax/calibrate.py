@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from orbtax.model import STUDY_TOTAL_BYTES, Amount, Arm, Case
+from orbtax.model import STUDY_TOTAL_BYTES, Amount, Arm, Case, Purpose
 from orbtax.record import Sample, Status
 
 FIRST_PILOT_MESSAGES = 16  # for each thread
@@ -87,7 +87,10 @@ def guess(samples: Iterable[Sample], case: Case) -> Guess | None:
     like = [
         sample
         for sample in samples
-        if sample.case.arm is case.arm and sample.status is Status.OK and sample.messages
+        if sample.case.arm is case.arm
+        and sample.status is Status.OK
+        and sample.messages
+        and sample.purpose is not Purpose.CEILING
     ]
     nearby = [sample for sample in like if sample.case.link == case.link]
     same = [sample for sample in nearby if sample.case.options == case.options]

@@ -36,6 +36,7 @@ from orbtax.errors import ExitCode
         "total": "bytes for each case, spread over the rounds: 256MB",
         "full": "1 KiB to 1 MiB in powers of two, 1 to 32 threads, 8 GB for each case",
         "verify": "checksum every message, after the clock",
+        "cross-check": "run the installed iperf3 in the same rounds, beside the stream",
     },
 )
 @command
@@ -55,6 +56,7 @@ def compare(
     placement: str | None = None,
     width: str = "3%",
     verify: bool = False,
+    cross_check: bool = False,
 ) -> ExitCode:
     """Compare CORBA with the raw socket on a link, over payload sizes and threads."""
     from orbtax import plan, sitting, units
@@ -74,6 +76,7 @@ def compare(
         width=units.parse_share(width),
         placement=plan.parse_placement(placement, chosen),
         verify=verify,
+        cross_check=cross_check,
     )
     return sitting.measure(study.make_plan(request), command_line(), path(out), quiet=quiet)
 
@@ -130,6 +133,53 @@ def study(
         quiet=quiet,
         findings=request.left_out,
     )
+
+
+@task(
+    iterable=["link"],
+    help={
+        **LINK_HELP,
+        **RUN_HELP,
+        "sizes": "message sizes: 1KiB,64KiB; without it, 128 B to 128 KiB",
+        "buffers": "sender's/receiver's socket buffers: kernel,16KiB/87380B,kernel/4KiB",
+        "arms": "stream, call, corba, oneway, ami",
+        "rounds": "exactly so many rounds",
+        "full": "longer blocks, and rounds until the intervals are narrow",
+    },
+)
+@command
+def buffers(
+    _context: Context,
+    link: list[str] | None = None,
+    links: str | None = None,
+    sizes: str | None = None,
+    buffers: str | None = None,
+    arms: str | None = None,
+    rounds: str | None = None,
+    full: bool = False,
+    out: str | None = None,
+    resume: str | None = None,
+    quiet: bool = False,
+    placement: str | None = None,
+) -> ExitCode:
+    """Measure speed by socket buffers and message size on a link, and say what bounds it."""
+    from orbtax import plan, sitting, units
+    from orbtax.socket_buffers import parse_buffers
+    from orbtax.studies import buffers as study
+
+    if resume is not None:
+        return sitting.resume(Path(resume), quiet=quiet)
+    chosen = chosen_links(link, links, default="ib")
+    request = study.Request(
+        links=chosen,
+        sizes_bytes=if_given(plan.parse_sizes, sizes),
+        settings=None if buffers is None else units.parse_list(buffers, parse_buffers),
+        arms=if_given(plan.parse_arms, arms),
+        rounds=if_given(units.parse_count, rounds),
+        full=full,
+        placement=plan.parse_placement(placement, chosen),
+    )
+    return sitting.measure(study.make_plan(request), command_line(), path(out), quiet=quiet)
 
 
 @task(

@@ -15,6 +15,7 @@ from orbtax.calibrate import calibrate
 from orbtax.estimate import SCOUT_S, estimate_s, scouts
 from orbtax.host import environment
 from orbtax.links import facts as link_facts
+from orbtax.links.loopback import sender_alone
 from orbtax.links.opened import OpenLink, open_link
 from orbtax.model import Case, Finding, Plan
 from orbtax.pair import Pair
@@ -63,9 +64,14 @@ class Session:
         plan = self._record.plan
         first = _first_case(plan, todo)
         settings = orb.settings(first)
-        with Pair(
-            opened.link, plan.placement, self._number, plan.verify, watch_rtt=plan.watch_rtt
-        ) as pair:
+        with (
+            Pair(
+                opened.link, plan.placement, self._number, plan.verify, watch_rtt=plan.watch_rtt
+            ) as pair,
+            Pair(
+                sender_alone(opened.link), plan.placement, self._number, verify=False, check=False
+            ) as alone,
+        ):
             sender, receiver = pair.describe(first.arm, settings)
             before = LinkVisit(
                 session=self._number,
@@ -74,7 +80,7 @@ class Session:
                 receiver_before=receiver,
             )
             self._arrive(before, opened, pair)
-            bench = Bench(opened.link, before.before, pair, self._store, self._observer)
+            bench = Bench(opened.link, before.before, pair, alone, self._store, self._observer)
             self._announce(bench, opened, todo)
             for index in todo:
                 self._run_cell(index, bench)

@@ -52,13 +52,20 @@ class Pair:
         verify: bool,
         *,
         watch_rtt: bool = False,
+        check: bool = True,
+        client_module: Callable[[Arm], str] = programs.client_module,
     ) -> None:
-        """`link` is resolved: both ends have a prefix, an address and an interface."""
+        """`link` is resolved: both ends have a prefix, an address and an interface.
+
+        Without `check` servants only count; `client_module` names the client program of an arm.
+        """
         self._link = link
         self._placement = placement
         self._session = session
         self._verify = verify
         self._watch_rtt = watch_rtt
+        self._check = check
+        self._client_module = client_module
         self._cache_bytes = second_level_cache_bytes()
         self._programs: dict[_Key, Program] = {}
 
@@ -119,6 +126,7 @@ class Pair:
                 address=receiver.address,
                 interface=receiver.interface,
                 verify=self._verify,
+                check=self._check,
             ),
             agent.Prepared,
             ANSWER_S,
@@ -147,7 +155,7 @@ class Pair:
         return ends[::-1] if reverse else ends
 
     def _client_key(self, arm: Arm, reverse: bool) -> _Key:
-        module = programs.client_module(arm)
+        module = self._client_module(arm)
         return _Key(module, EndName.SENDER, reverse, self._environment(arm))
 
     def _servant_key(self, arm: Arm, reverse: bool) -> _Key:

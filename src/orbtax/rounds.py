@@ -11,7 +11,7 @@ from typing import Protocol
 
 from orbtax import calibrate, ring
 from orbtax.analysis import stability, trust
-from orbtax.model import Amount, Block, Case, Finding, Link, Plan, Purpose
+from orbtax.model import Amount, Arm, Block, Case, Finding, Kind, Link, Plan, Purpose
 from orbtax.pair import Pair
 from orbtax.plan import VERIFY_LIMIT_BYTES
 from orbtax.record import LinkFacts, Sample, Status
@@ -20,6 +20,8 @@ from orbtax.units import format_size
 
 GIVE_UP_AFTER = 3
 """A case that fails so many times running is not tried again in its cell."""
+CEILING_S = 0.2
+"""What the bench reaches by itself is found as blocks of this length are sized."""
 
 
 class Observer(Protocol):
@@ -42,23 +44,36 @@ class Bench:
     """An open link with its programs, on which single blocks are run, judged and kept."""
 
     def __init__(
-        self, link: Link, facts: LinkFacts, pair: Pair, store: Store, observer: Observer
+        self,
+        link: Link,
+        facts: LinkFacts,
+        pair: Pair,
+        alone: Pair,
+        store: Store,
+        observer: Observer,
     ) -> None:
+        """`alone` has both its programs at the sender, with a servant that only counts."""
         self._link = link
         self._facts = facts
         self._pair = pair
+        self._alone = alone
         self._store = store
         self._observer = observer
 
     def run(self, block: Block) -> Sample:
         """Runs one block. A figure that cannot be true is kept as refused."""
         self._observer.block_started(block)
-        sample = self._judged(self._pair.run(block))
+        if block.purpose is Purpose.CEILING:
+            sample = self._alone.run(block)
+        else:
+            sample = self._judged(self._pair.run(block))
         self._store.append(sample)
         self._observer.sample(sample)
         return sample
 
-    def pilot(self, case: Case, cell: int) -> Callable[[Amount], Sample]:
+    def pilot(
+        self, case: Case, cell: int, purpose: Purpose = Purpose.CALIBRATION
+    ) -> Callable[[Amount], Sample]:
         """Runs blocks of a case to size others by."""
 
         def run(amount: Amount) -> Sample:
@@ -69,7 +84,7 @@ class Bench:
                     round=0,
                     position=0,
                     amount=amount,
-                    purpose=Purpose.CALIBRATION,
+                    purpose=purpose,
                 )
             )
 
@@ -113,6 +128,7 @@ class CellRun:
         if self._cell.total_bytes is None:
             for case in self._cell.cases:
                 self._size(case, similar)
+        self._find_ceilings(similar)
         for number in itertools.count():
             if self._is_enough(number, time.monotonic() - started_s):
                 return
@@ -120,16 +136,23 @@ class CellRun:
 
     def given_up(self) -> tuple[Finding, ...]:
         """The cases that failed too often to be tried again."""
-        return tuple(
-            Finding(
-                code="given-up",
-                text=f"{case.arm}, {format_size(case.payload_bytes)} × {case.threads} threads on "
-                f"{case.link} failed {GIVE_UP_AFTER} times running and was given up",
-                cure="see what the failed samples said",
-                serious=True,
+        return tuple(map(self._given_up, filter(self._is_given_up, self._cell.cases)))
+
+    def _given_up(self, case: Case) -> Finding:
+        where = (
+            f"{case.arm}, {format_size(case.payload_bytes)} × {case.threads} threads on {case.link}"
+        )
+        if case.arm is Arm.IPERF3 and self._plan.cross_check:
+            said = [sample.reason for sample in self.samples if sample.case == case]
+            return Finding(
+                code="no-cross-check",
+                text=f"{where} gave nothing to set beside our own stream: {said[-1]}",
             )
-            for case in self._cell.cases
-            if self._is_given_up(case)
+        return Finding(
+            code="given-up",
+            text=f"{where} failed {GIVE_UP_AFTER} times running and was given up",
+            cure="see what the failed samples said",
+            serious=True,
         )
 
     def _is_enough(self, number: int, spent_s: float) -> bool:
@@ -185,6 +208,17 @@ class CellRun:
             self._amounts[case] = calibrate.sized(case, last, block_s, limit_bytes)
         else:
             self._failures[case] = GIVE_UP_AFTER
+
+    def _find_ceilings(self, similar: Sequence[Sample]) -> None:
+        """Finds what the bench reaches without the link, to know where it is the narrower one."""
+        known = {sample.case for sample in self.samples if sample.purpose is Purpose.CEILING}
+        for case in self._cell.cases:
+            on_link = self._plan.link(case.link).kind is not Kind.LOOPBACK
+            ours = case.arm is not Arm.IPERF3 and case.payload_bytes > 0
+            if on_link and ours and case not in known and not self._is_given_up(case):
+                pilot = self._bench.pilot(case, self._index, Purpose.CEILING)
+                guess = calibrate.guess(similar, case)
+                self.samples.append(calibrate.calibrate(case, CEILING_S, pilot, guess))
 
     def _measured(self) -> list[Sample]:
         return [sample for sample in self.samples if sample.purpose is Purpose.MEASURE]

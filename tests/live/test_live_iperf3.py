@@ -12,10 +12,22 @@ from pathlib import Path
 
 import psutil
 import pytest
+from links_support import needs_namespaces
 
-from orbtax import iperf3
+from orbtax import iperf3, store
 from orbtax.errors import UnavailableError
-from orbtax.model import Amount, Arm, Block, Case, End, Kind, Link, Options, Placement
+from orbtax.model import (
+    Amount,
+    Arm,
+    Block,
+    Case,
+    End,
+    Kind,
+    Link,
+    Options,
+    Placement,
+    Purpose,
+)
 from orbtax.pair import Pair
 from orbtax.record import Status
 
@@ -175,3 +187,53 @@ def test_nothing_is_left_when_a_server_was_never_called() -> None:
     child = iperf3.Child(words)
     child.close()
     assert not running_iperf3(os.getpid())
+
+
+def compare(*words: str, cwd: Path) -> subprocess.CompletedProcess[str]:
+    orbtax = Path(sys.executable).parent / "orbtax"
+    small = ["--sizes", "64KiB", "--threads", "1", "--rounds", "2"]
+    return subprocess.run(
+        [str(orbtax), "compare", *small, *words, "--out", "run"],
+        cwd=cwd,
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+
+
+@needs_iperf3
+def test_a_cross_check_stands_in_the_report(tmp_path: Path) -> None:
+    done = compare("--link", "lo", "--arms", "stream,call", "--cross-check", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "stream ÷ iperf3" in done.stdout
+    run = store.read(tmp_path / "run")
+    assert {sample.case.arm for sample in run.samples} == {Arm.STREAM, Arm.CALL, Arm.IPERF3}
+    assert "stream ÷ iperf3" in (tmp_path / "run/report/index.html").read_text()
+
+
+def test_a_cross_check_without_iperf3_is_said_and_changes_no_exit_code(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fake_iperf3(tmp_path, "echo iperf 3.9")
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    done = compare("--link", "lo", "--arms", "stream,call", "--cross-check", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "iperf3 is version 3.9" in done.stderr
+    shutil.rmtree(tmp_path / "run")
+    asked = compare("--link", "lo", "--arms", "stream,iperf3", cwd=tmp_path)
+    assert asked.returncode == 4
+    assert "iperf3 is version 3.9" in asked.stderr
+
+
+@needs_namespaces
+def test_the_report_tells_where_the_bench_is_narrower_than_the_link(tmp_path: Path) -> None:
+    done = compare("--link", "1ge", "--arms", "stream", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    run = store.read(tmp_path / "run")
+    *_, ceiling = (sample for sample in run.samples if sample.purpose is Purpose.CEILING)
+    assert ceiling.status is Status.OK, ceiling.reason
+    assert ceiling.client is not None
+    assert ceiling.client.interface is not None
+    assert ceiling.client.interface.interface == "lo"
+    link_bit_s = run.record.plan.link("1ge").rate_bit_s
+    assert (ceiling.goodput_bit_s or 0) > 2 * link_bit_s

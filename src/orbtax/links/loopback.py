@@ -7,7 +7,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 
-from orbtax.model import End, Link
+from orbtax.model import End, Kind, Link
+
+
+def sender_alone(link: Link) -> Link:
+    """The sending host of an open link, linked to itself: the same programs without the link."""
+    end = replace(link.sender, address="127.0.0.1", interface="lo")
+    return replace(link, kind=Kind.LOOPBACK, sender=end, receiver=end)
 
 
 @contextmanager

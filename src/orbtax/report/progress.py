@@ -13,6 +13,10 @@ from orbtax.report.wording import case_text, subject
 from orbtax.units import display_duration, display_rate, format_size
 
 _CASES_SHOWN = 9
+_PREPARATIONS = {
+    Purpose.CALIBRATION: "sizing the blocks",
+    Purpose.CEILING: "what the bench reaches without the link",
+}
 
 
 class Tally:
@@ -47,10 +51,10 @@ class Tally:
     def block_started(self, block: Block) -> str:
         """What runs now, the rate of the block before, and the time left."""
         parts = [block.case.link, case_text(block.case)]
-        if block.purpose is Purpose.CALIBRATION:
-            parts.append("sizing the blocks")
-        else:
+        if block.purpose is Purpose.MEASURE:
             parts.append(f"round {block.round + 1}")
+        else:
+            parts.append(_PREPARATIONS[block.purpose])
         if self._rate:
             parts.append(self._rate)
         if self._plan is not None:

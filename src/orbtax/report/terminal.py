@@ -68,6 +68,7 @@ def say_report(report: Report, page: Path | None, *, quiet: bool = False) -> Non
     `quiet` leaves it at the best cases and at what is serious.
     """
     from orbtax.report.causes import held_back
+    from orbtax.report.crosscheck import cross_check_table
     from orbtax.report.results import answer, best_table, brief_tables
 
     for link in report.links:
@@ -78,6 +79,9 @@ def say_report(report: Report, page: Path | None, *, quiet: bool = False) -> Non
         if not quiet:
             for table in brief_tables(result):
                 say_table(table, keys=2)
+            beside_iperf3 = cross_check_table(link.name, link.samples)
+            if beside_iperf3.rows:
+                say_table(beside_iperf3, keys=2)
     say_doubts(report, quiet=quiet)
     if page is not None and not quiet:
         say(f"report: {page}")

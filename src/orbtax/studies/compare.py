@@ -40,6 +40,7 @@ class Request:
     width: float = 0.03
     placement: Placement
     verify: bool = False
+    cross_check: bool = False
 
 
 def make_plan(request: Request) -> Plan:
@@ -48,6 +49,7 @@ def make_plan(request: Request) -> Plan:
     threads = request.threads or (FULL_THREADS if request.full else THREADS)
     total_bytes = request.total_bytes or (STUDY_TOTAL_BYTES if request.full else None)
     rounds = request.rounds or (FULL_ROUNDS if total_bytes else None)
+    arms = arms_of(request)
     each_s = max(LEAST_CELL_S, LINK_BUDGET_S / (len(sizes) * len(threads)))
     cells = tuple(
         cell
@@ -56,7 +58,7 @@ def make_plan(request: Request) -> Plan:
             link,
             sizes,
             threads,
-            request.arms or ARMS,
+            arms,
             rounds=rounds,
             total_bytes=total_bytes,
             budget_s=None if total_bytes or rounds else each_s,
@@ -68,10 +70,17 @@ def make_plan(request: Request) -> Plan:
         links=tuple(request.links),
         cells=cells,
         placement=request.placement,
-        block_s=block_s(each_s, request.arms or ARMS),
+        block_s=block_s(each_s, arms),
         width=request.width,
         verify=request.verify,
+        cross_check=request.cross_check,
     )
+
+
+def arms_of(request: Request) -> tuple[Arm, ...]:
+    """The arms that are asked for, and iperf3 beside them for a cross-check."""
+    arms = request.arms or ARMS
+    return (*arms, Arm.IPERF3) if request.cross_check and Arm.IPERF3 not in arms else arms
 
 
 def report(runs: Sequence[Run], folder: Path, *, join: bool, quiet: bool) -> None:
