@@ -81,6 +81,16 @@ def test_sysctls_of_the_network_may_differ_from_link_to_link_but_not_on_one():
         join_runs([small("ib"), on(small("ib"), **{name: "bbr"})])
 
 
+def test_options_of_the_orb_that_follow_the_case_are_no_set_up():
+    name = "orb.maxGIOPConnectionPerServer"
+    one, four = on(small("ib"), **{name: "1"}), on(small("1ge", threads=(4,)), **{name: "4"})
+    assert len(join_runs([one, four]).record.plan.links) == 2
+    with pytest.raises(RequestError, match=r"orb\.lcdMode of the sender is 0 and 1"):
+        join_runs(
+            [on(small("ib"), **{"orb.lcdMode": "0"}), on(small("1ge"), **{"orb.lcdMode": "1"})]
+        )
+
+
 def test_another_placement_is_another_set_up():
     with pytest.raises(RequestError, match="placement split and free"):
         join_runs([small("ib"), planned(small("1ge"), placement=Placement())])

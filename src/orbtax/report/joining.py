@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import combinations
 
+from orbtax import orb
 from orbtax.errors import RequestError
 from orbtax.model import EndName, Link
 from orbtax.record import Run
@@ -97,19 +98,26 @@ def _differences(one: Run, other: Run) -> Iterator[str]:
     versions = one.record.orbtax_version, other.record.orbtax_version
     if versions[0] != versions[1]:
         yield f"orbtax {versions[0]} and {versions[1]}"
+    planned = _of_the_plan(one) | _of_the_plan(other)
     same_link = {link.name for link in one.record.plan.links} & {
         link.name for link in other.record.plan.links
     }
     for end in EndName:
         ours, theirs = _facts(one, end), _facts(other, end)
         for name in sorted(ours.keys() | theirs.keys()) if ours and theirs else ():
-            if name.startswith(_OF_THE_LINK) and not same_link:
+            if name in planned or (name.startswith(_OF_THE_LINK) and not same_link):
                 continue
             if ours.get(name) != theirs.get(name):
                 yield (
                     f"{name} of the {end} is {ours.get(name, 'unknown')} "
                     f"and {theirs.get(name, 'unknown')}"
                 )
+
+
+def _of_the_plan(run: Run) -> set[str]:
+    """The facts that follow the case that was run first, not the set-up: the ORB's options."""
+    cases = (case for cell in run.record.plan.cells for case in cell.cases)
+    return {f"orb.{name}" for case in cases for name in orb.settings(case)}
 
 
 def _facts(run: Run, end: EndName) -> Mapping[str, str]:
