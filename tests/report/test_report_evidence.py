@@ -82,7 +82,8 @@ def test_tcp_state_is_summed_and_averaged_over_connections_and_rounds():
     samples = [with_states(make_sample(CASE), *states) for _ in range(2)]
     table = tcp_table("ib", {CASE: samples})
     assert column(table, "resent") == ["14"]
-    assert column(table, "smoothed RTT") == ["50.0"]
+    assert column(table, "smoothed RTT") == ["50"]
+    assert column(table, "connections") == ["2"]
     assert column(table, "stalled by peer") == ["25.0"]
     assert column(table, "control") == ["cubic"]
     assert column(table, "window scaling") == ["10, 10"]
@@ -165,6 +166,7 @@ def test_evidence_names_value_unit_and_limit():
         "busiest core 98.0 % (95.0 %)"
     )
     assert evidence_text(Evidence("goodput", 9.5e9, "bit/s")) == "goodput 9.50 Gbit/s"
+    assert evidence_text(Evidence("calls in flight", 16, "calls")) == "calls in flight 16 calls"
     assert evidence_text(Evidence("time of a call", 71.25, "µs")) == "time of a call 71.2 µs"
 
 

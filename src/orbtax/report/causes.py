@@ -103,4 +103,4 @@ def _with_unit(value: float, unit: str) -> str:
         return display_rate(value)
     if unit == "share":
         return f"{per_cent(value)} %"
-    return f"{significant(value)} {unit}"
+    return f"{value:g} {unit}" if unit == "calls" else f"{significant(value)} {unit}"

@@ -188,7 +188,8 @@ def _middle(known: Sequence[float]) -> str:
     if not known:
         return MISSING
     middle = median(known)
-    return f"{middle:,.0f}" if middle >= 1000 else significant(middle)
+    whole = middle >= 1000 or middle == round(middle)
+    return f"{middle:,.0f}" if whole else significant(middle)
 
 
 def _count(value: float | None) -> str:
