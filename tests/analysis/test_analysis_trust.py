@@ -103,6 +103,8 @@ def test_the_slowest_of_what_is_known_of_a_real_link_counts():
     assert line_limit(REAL, slower).nominal_bit_s == 1_000_000_000
     assert line_limit(replace(REAL, rate_bit_s=500_000_000), facts).nominal_bit_s == 500_000_000
     assert line_limit(REAL, facts, mss_bytes=1460).payload_share == pytest.approx(1460 / 1538)
+    half = line_limit(REAL, facts, mss_bytes=724)  # a window of 1448 bytes is sent in two parts
+    assert half.payload_share == pytest.approx(724 / (724 + 52 + 38))
 
 
 def test_a_link_without_a_rate_has_no_limit():

@@ -34,16 +34,19 @@ def line_limit(link: Link, facts: LinkFacts, mss_bytes: int | None = None) -> Li
     """The limit of a link as read back, or None if it has no rate.
 
     The rate is what an emulated link is made to have, and on a real one the slowest of what both
-    interfaces report and what the link is said to have. `mss_bytes` is that of the connections;
-    without it, full segments with a timestamp are taken.
+    interfaces report and what the link is said to have. `mss_bytes` is that of the connections,
+    which a small window makes smaller than the MTU allows; without it, full segments with a
+    timestamp are taken.
     """
     rate_bit_s = _nominal_bit_s(link, facts)
     if rate_bit_s is None:
         return None
     mtu_bytes = min(facts.sender.mtu_bytes, facts.receiver.mtu_bytes)
+    segment_bytes = mss_bytes or mtu_bytes - IP_TCP_BYTES
+    packet_bytes = min(mtu_bytes, segment_bytes + IP_TCP_BYTES)  # the MTU, if without timestamps
     return LineLimit(
         nominal_bit_s=rate_bit_s,
-        payload_share=(mss_bytes or mtu_bytes - IP_TCP_BYTES) / (mtu_bytes + ETHERNET_BYTES),
+        payload_share=segment_bytes / (packet_bytes + ETHERNET_BYTES),
     )
 
 
