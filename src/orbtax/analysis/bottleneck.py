@@ -35,7 +35,7 @@ class Label(StrEnum):
     WAITING = "waiting-for-reply"
     WINDOW = "window-limited"  # by the peer's receive window
     BUFFER = "buffer-limited"  # by the send buffer
-    CACHE = "cache"  # the socket buffers do not fit it; told by `orbtax.analysis.bounds`
+    CACHE = "cache"  # the socket buffers do not fit it; told by `orbtax.analysis.beside`
     AUTOTUNING = "autotuning-lost"  # a fixed size is too small; likewise
     BENCH = "bench-limited"
     UNKNOWN = "unknown"

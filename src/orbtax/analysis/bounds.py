@@ -17,6 +17,7 @@ from orbtax.analysis.cost import CaseCost
 from orbtax.analysis.flow import Flow
 from orbtax.analysis.rates import CaseRates
 from orbtax.analysis.ratio import Interval
+from orbtax.analysis.search import windows_in_force
 from orbtax.model import Case
 from orbtax.record import Sample
 from orbtax.socket_buffers import Buffers
@@ -29,11 +30,22 @@ _BEHIND_A_FULL_LINK = (Label.WINDOW, Label.BUFFER, Label.WAITING)  # they mean n
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Shortfall:
+    """A socket buffer that is smaller than what was asked for."""
+
+    side: str  # `send` or `receive`
+    asked_bytes: int
+    in_force_bytes: int  # as the kernel counts: twice what was asked for, had it been given
+    limit: str | None  # what cut it, if the end told
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Measured:
     """One case with everything that says why it is as fast as it is."""
 
     case: Case
     buffers: Buffers  # as asked for
+    shortfalls: tuple[Shortfall, ...]
     rates: CaseRates
     goodput_bit_s: Interval | None  # None: no block went well
     flow: Flow
@@ -76,6 +88,22 @@ def sleeps_per_message(samples: Sequence[Sample]) -> float | None:
     for_reply = 1 if samples[0].case.arm.waits else 0
     sleeps = sum(switches for _, switches in known) / sum(messages for messages, _ in known)
     return max(0.0, sleeps - for_reply)
+
+
+def shortfalls(buffers: Buffers, samples: Sequence[Sample]) -> Iterator[Shortfall]:
+    """The buffers of good blocks that are smaller than what was asked for."""
+    send, receive = windows_in_force(samples)
+    sides = ("send", buffers.send_bytes, send), ("receive", buffers.receive_bytes, receive)
+    for side, asked_bytes, record in sides:
+        if asked_bytes is None or record is None or record.effective_bytes is None:
+            continue
+        if record.clipped or record.effective_bytes < 2 * asked_bytes:
+            yield Shortfall(
+                side=side,
+                asked_bytes=asked_bytes,
+                in_force_bytes=record.effective_bytes,
+                limit=record.limit,
+            )
 
 
 def bounds(measured: Measured, best_bit_s: float | None) -> tuple[Bottleneck, ...]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from orbtax.analysis.beside import Slowdown, causes_beside, slowdowns
 from orbtax.analysis.bottleneck import Bottleneck, bottlenecks
-from orbtax.analysis.bounds import Measured, bounds, sleeps_per_message
+from orbtax.analysis.bounds import Measured, bounds, shortfalls, sleeps_per_message
 from orbtax.analysis.caches import cache_sizes_bytes
 from orbtax.analysis.cost import case_cost
 from orbtax.analysis.flow import case_flow
@@ -116,9 +116,11 @@ def _measured(
     case = rates.case
     visit = visits.get(link.name)
     found: tuple[Bottleneck, ...] = bottlenecks(samples, link, visit.before) if visit else ()
+    buffers = buffers_of(link, case)
     measured = Measured(
         case=case,
-        buffers=buffers_of(link, case),
+        buffers=buffers,
+        shortfalls=tuple(shortfalls(buffers, samples)),
         rates=rates,
         goodput_bit_s=geometric_mean(rates.in_order()),
         flow=case_flow(samples),

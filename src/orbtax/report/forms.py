@@ -25,6 +25,11 @@ class Form(StrEnum):
     HTML = "html"
     LATEX = "latex"
 
+    @property
+    def suffix(self) -> str:
+        """What the name of a file in this form ends in, without the dot."""
+        return {Form.TEXT: "txt", Form.MARKDOWN: "md", Form.LATEX: "tex"}.get(self, self.value)
+
 
 def render(table: Table, form: Form) -> str:
     """The table in one of its forms, ending in a newline."""

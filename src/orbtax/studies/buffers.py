@@ -7,13 +7,24 @@ other links the settings of one message size are run side by side, round by roun
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from orbtax import plan as planning
+from orbtax.analysis.buffer_results import BufferResult, buffer_results
 from orbtax.errors import RequestError
 from orbtax.model import Arm, Case, Cell, Kind, Link, Placement, Plan
-from orbtax.socket_buffers import Buffers, why_not, with_buffers
+from orbtax.record import Run
+from orbtax.report import terminal
+from orbtax.report.content import Report, assemble
+from orbtax.report.files import write_files
+from orbtax.report.forms import Form, render
+from orbtax.socket_buffers import Buffers, base_name, why_not, with_buffers
+from orbtax.studies.buffers_front import buffers_front, main_tables
+from orbtax.studies.buffers_summary import buffers_csv, buffers_json
+from orbtax.studies.buffers_tables import goodput_table, slowdown_table
+from orbtax.studies.buffers_words import answers
 
 NAME = "buffers"
 KIB = 1024
@@ -104,3 +115,37 @@ def _cells(request: Request, link: Link, settings: Sequence[Buffers]) -> Iterato
                 rounds=None if until_narrow else request.rounds or ROUNDS,
                 budget_s=FULL_BUDGET_S * len(cases) if until_narrow else None,
             )
+
+
+def report(runs: Sequence[Run], folder: Path, *, join: bool, quiet: bool) -> None:
+    """Writes the report and says the result.
+
+    Raises RequestError for runs that do not belong together or a folder that cannot be written.
+    """
+    content = assemble(runs, join=join)
+    results = buffer_results(content.run)
+    paths = write_files(content, buffers_front(results), _texts(content, results), folder)
+    for result in results:
+        for sentence in () if quiet else answers(result):
+            terminal.say(sentence)
+        for table in main_tables(result):
+            terminal.say_table(table)
+        if result.slowdowns and not quiet:
+            terminal.say_table(slowdown_table(result), keys=2)
+    terminal.say_doubts(content, quiet=quiet)
+    if not quiet:
+        terminal.say(f"report: {paths.page}")
+
+
+def _texts(content: Report, results: Sequence[BufferResult]) -> Mapping[str, str]:
+    """The files beside the page: summaries, and the tables of goodput in every form."""
+    texts = {
+        "summary.csv": buffers_csv(results),
+        "summary.json": buffers_json(content, results),
+    }
+    for result in results:
+        for arm in result.arms:
+            name = f"goodput-{base_name(result.link.name)}-{arm}"
+            for form in Form:
+                texts[f"tables/{name}.{form.suffix}"] = render(goodput_table(result, arm), form)
+    return texts

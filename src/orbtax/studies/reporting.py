@@ -9,7 +9,7 @@ from pathlib import Path
 from orbtax.errors import RequestError
 from orbtax.record import Run
 
-STUDIES = ("compare", "study")
+STUDIES = ("compare", "study", "buffers")
 """Each is a module of this package with a function `report(runs, folder, *, join, quiet)`."""
 
 
