@@ -66,7 +66,7 @@ def test_a_failure_is_told_with_what_it_said(tally):
     sample = make_sample(PLAN.cells[0].cases[0])
     assert tally.sample(sample) is None
     assert tally.sample(make_failed(sample, "Connection reset")) == (
-        "failed: ib, stream, 1 KiB, 1 thread, round 1: Connection reset"
+        "failed: ib (emulated), stream, 1 KiB, 1 thread, round 1: Connection reset"
     )
 
 
@@ -76,7 +76,8 @@ def test_a_finished_cell_tells_its_arms_and_starts_afresh(tally):
             tally.sample(make_sample(case, goodput_bit_s=rate))
     line = tally.cell_done()
     assert line.startswith(
-        "[1/4] ib 1 KiB, 1 thread: stream 8.00, call 4.00, corba 2.00 Gbit/s in 2 rounds, "
+        "[1/4] ib (emulated) 1 KiB, 1 thread: "
+        "stream 8.00, call 4.00, corba 2.00 Gbit/s in 2 rounds, "
     )
     assert tally.cell_done().startswith("[2/4] no block went well")
 

@@ -127,7 +127,7 @@ def test_an_interrupted_run_names_how_to_go_on(capsys):
 
 def test_findings_alone_can_be_told(capsys):
     terminal.say_findings([Finding(code="x", text="one core", cure="use two", serious=True)])
-    assert capsys.readouterr().err == "serious: one core (use two)\n"
+    assert capsys.readouterr().out == "serious: one core (use two)\n"
 
 
 def test_without_a_terminal_there_is_a_line_for_each_cell_and_failure(capsys):
@@ -138,8 +138,8 @@ def test_without_a_terminal_there_is_a_line_for_each_cell_and_failure(capsys):
     assert out == ""
     assert len(lines) == 3
     assert lines[0] == "2 cells on ib (emulated), about 20.0 s"
-    assert lines[1].startswith("failed: ib, call, 1 KiB, 1 thread")
-    assert lines[2].startswith("[1/2] ib 1 KiB, 1 thread: stream ")
+    assert lines[1].startswith("failed: ib (emulated), call, 1 KiB, 1 thread")
+    assert lines[2].startswith("[1/2] ib (emulated) 1 KiB, 1 thread: stream ")
 
 
 def test_on_a_terminal_one_line_tells_what_runs_now_and_is_gone_at_the_end(open_screen):

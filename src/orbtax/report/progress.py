@@ -65,7 +65,7 @@ class Tally:
         """Take in what a block left; the words for one that failed or was refused."""
         if sample.status is not Status.OK:
             return (
-                f"{sample.status}: {sample.case.link}, {case_text(sample.case)}, "
+                f"{sample.status}: {self._name(sample.case)}, {case_text(sample.case)}, "
                 f"round {sample.round + 1}: {sample.reason or 'no reason was given'}"
             )
         if sample.goodput_bit_s:
@@ -86,7 +86,7 @@ class Tally:
         size = " to ".join(map(format_size, sorted({min(sizes), max(sizes)})))
         rounds = counted(max(map(len, goodputs.values())), "round")
         return (
-            f"{place} {case.link} {size}, {counted(case.threads, 'thread')}: "
+            f"{place} {self._name(case)} {size}, {counted(case.threads, 'thread')}: "
             f"{_moved(goodputs)} in {rounds}, {display_duration(self.left_s())} left"
         )
 
@@ -100,6 +100,12 @@ class Tally:
             pace_s = (spent_s + total_s / self._cells) / (self._done + 1)
             total_s = spent_s + pace_s * (self._cells - self._done)
         return max(0.0, total_s - spent_s)
+
+    def _name(self, case: Case) -> str:
+        """The link with what it is, once the plan is known."""
+        if self._plan is None:
+            return case.link
+        return subject(case.link, self._plan.link(case.link).kind)
 
 
 def _moved(goodputs: Mapping[Case, Sequence[float | None]]) -> str:
