@@ -15,6 +15,7 @@ import sys
 import threading
 import traceback
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import BinaryIO, NoReturn
 
 import msgspec
@@ -22,7 +23,7 @@ import msgspec
 from orbtax import orb
 from orbtax.errors import OrbtaxError
 from orbtax.host import environment
-from orbtax.model import Block
+from orbtax.model import Block, Finding
 from orbtax.record import EndRecord, Environment, Latencies
 
 
@@ -62,7 +63,14 @@ class Describe(msgspec.Struct, frozen=True, tag=True):
     orb_settings: Mapping[str, str] = {}
 
 
-Request = Prepare | Begin | Go | Finish | Close | Describe
+class Examine(msgspec.Struct, frozen=True, tag=True, kw_only=True):
+    """Say what there is on this host that spoils a measurement on one of its interfaces."""
+
+    interface: str | None
+    rate_bit_s: int | None  # of the link
+
+
+Request = Prepare | Begin | Go | Finish | Close | Describe | Examine
 
 
 class Prepared(msgspec.Struct, frozen=True, tag=True, kw_only=True):
@@ -104,6 +112,12 @@ class Described(msgspec.Struct, frozen=True, tag=True):
     environment: Environment
 
 
+class Examined(msgspec.Struct, frozen=True, tag=True):
+    """The answer to Examine."""
+
+    findings: tuple[Finding, ...]
+
+
 class Done(msgspec.Struct, frozen=True, tag=True):
     """The answer to a request that has nothing else to say."""
 
@@ -123,7 +137,7 @@ class Ready(msgspec.Struct, frozen=True, tag=True, kw_only=True):
     strays: tuple[str, ...] = ()  # ORB settings found in the environment or a file, shut out
 
 
-Answer = Prepared | Outcome | Receipt | Described | Done
+Answer = Prepared | Outcome | Receipt | Described | Examined | Done
 Handler = Callable[[Request], Answer]
 
 _request_decoder = msgspec.json.Decoder(Request)
@@ -159,6 +173,8 @@ def _answer(handler: Handler, line: bytes) -> Answer | Failed:
         request = _request_decoder.decode(line)
         if isinstance(request, Describe):
             return Described(_describe(request))
+        if isinstance(request, Examine):
+            return Examined(_examine(request))
         return handler(request)
     except OrbtaxError as error:
         return Failed(error=str(error), trace="")
@@ -171,6 +187,19 @@ def _describe(request: Describe) -> Environment:
     return environment.read_environment(
         interface=request.interface,
         orb_configuration=environment.dump_orb_configuration(arguments),
+    )
+
+
+def _examine(request: Examine) -> tuple[Finding, ...]:
+    from orbtax.host import doctor  # heavier than all that a block needs
+
+    rate_bit_s = request.rate_bit_s or doctor.USUAL_RATE_BIT_S
+    # Settings of the ORB were shut out and told at the start of this program.
+    return doctor.examine(
+        interface=request.interface,
+        rate_bit_s=rate_bit_s,
+        environ={},
+        config_path=Path(os.devnull),
     )
 
 

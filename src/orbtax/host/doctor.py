@@ -25,6 +25,7 @@ from orbtax.model import Finding
 from orbtax.orb import CONFIGURATION_FILE
 
 NOT_CHECKED = "not-checked"
+USUAL_RATE_BIT_S = 10_000_000_000
 
 Check = Callable[[], Finding | None]
 T = TypeVar("T")
@@ -41,7 +42,7 @@ _BUFFER_SYSCTLS = (
 def examine(
     *,
     interface: str | None = None,
-    rate_bit_s: float = 10_000_000_000,
+    rate_bit_s: float = USUAL_RATE_BIT_S,
     round_trip_s: float = 0.001,
     window_s: float = 0.5,
     kernel: KernelFiles = THIS_HOST,
@@ -64,7 +65,12 @@ def examine(
         **_watching_checks(before, after, rate_bit_s),
     }
     findings = [finding for what, check in checks.items() if (finding := run_check(what, check))]
-    return tuple(sorted(findings, key=lambda found: (not found.serious, found.code == NOT_CHECKED)))
+    return tuple(sorted(findings, key=importance))
+
+
+def importance(finding: Finding) -> tuple[bool, bool]:
+    """A key to sort by: serious things first, what was not checked last."""
+    return not finding.serious, finding.code == NOT_CHECKED
 
 
 def run_check(what: str, check: Check) -> Finding | None:

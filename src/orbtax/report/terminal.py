@@ -57,9 +57,9 @@ def say_table(table: Table, keys: int = 1) -> None:
 
 
 def say_findings(findings: Sequence[Finding]) -> None:
-    """Warnings, each with its cure."""
+    """Findings that are the result asked for, each with its cure."""
     for finding in findings:
-        _say_warning(finding.text, finding)
+        _say_warning(finding.text, finding, sys.stdout)
 
 
 def say_report(report: Report, page: Path | None, *, quiet: bool = False) -> None:
@@ -169,11 +169,11 @@ class _LiveLine(_Lines):
         self._tally.cell_done()
 
 
-def _say_warning(text: str, finding: Finding | None = None) -> None:
+def _say_warning(text: str, finding: Finding | None = None, stream: TextIO | None = None) -> None:
     serious = finding is not None and finding.serious
     label = ("serious: ", "bold red") if serious else ("warning: ", "yellow")
     cure = f" ({finding.cure})" if finding is not None and finding.cure else ""
-    _console(sys.stderr).print(Text.assemble(label, one_line(text) + cure))
+    _console(stream or sys.stderr).print(Text.assemble(label, one_line(text) + cure))
 
 
 def _console(stream: TextIO) -> Console:
