@@ -82,6 +82,16 @@ def test_a_sized_block_gives_each_thread_as_many_messages(
     assert amount.total_bytes <= max(8 * 10**9, threads * size)
 
 
+@pytest.mark.parametrize(("message_s", "messages"), [(0.001, 50), (0.02, 10), (0.2, 5), (3.0, 1)])
+def test_a_block_of_slow_messages_has_at_least_a_few_within_a_second(
+    message_s: float, messages: int
+) -> None:
+    case = dataclasses.replace(CASE, threads=1)
+    pilot = sample(case, 4, 4 * message_s)
+    amount = calibrate.sized(case, pilot, 0.05, least_messages=10)
+    assert amount.total_bytes == messages * case.payload_bytes
+
+
 SMALL, MIDDLE, LARGE, BEYOND = (
     dataclasses.replace(CASE, payload_bytes=size) for size in (1000, 2000, 3000, 6000)
 )

@@ -14,6 +14,7 @@ FIRST_PILOT_MESSAGES = 16  # for each thread
 PILOT_SHARE = 0.5
 """A pilot is to last this share of a block, and half of that is long enough."""
 MOST_PILOTS = 6
+LEAST_MESSAGES_S = 1.0
 STEEPEST = 64.0
 """A pilot may move this many times what the one before it moved."""
 IPERF3_LEAST_BYTES = 4 * 1024**2
@@ -38,11 +39,23 @@ def of_messages(case: Case, messages: int) -> Amount:
     return Amount(total_bytes=count * case.payload_bytes)
 
 
-def sized(case: Case, pilot: Sample, block_s: float, limit_bytes: int | None = None) -> Amount:
-    """The amount that lasts `block_s` at the rate of a pilot, never above the study's 8 GB."""
+def sized(
+    case: Case,
+    pilot: Sample,
+    block_s: float,
+    *,
+    least_messages: int = 1,
+    limit_bytes: int | None = None,
+) -> Amount:
+    """The amount that lasts `block_s` at the rate of a pilot, never above the study's 8 GB.
+
+    It is `least_messages` if those take longer than `block_s`, as many of them as fit into
+    `LEAST_MESSAGES_S`.
+    """
     if not pilot.messages or not pilot.window_s:
         raise ValueError("a pilot that failed says nothing about the rate")
-    messages = round(pilot.messages * block_s / pilot.window_s)
+    rate = pilot.messages / pilot.window_s
+    messages = round(max(rate * block_s, min(least_messages, rate * LEAST_MESSAGES_S)))
     # Whole messages for each thread, so that all threads end together.
     messages -= messages % case.threads
     limit = min(STUDY_TOTAL_BYTES, limit_bytes or STUDY_TOTAL_BYTES)

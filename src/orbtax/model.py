@@ -174,6 +174,8 @@ class Plan:
     min_rounds: int = 4
     max_rounds: int = 200
     width: float = 0.03  # half-width of the 95 % interval at which a ratio is good enough
+    least_messages: int = 1  # of a calibrated block, unless they take more than a second
+    ceilings: bool = True  # find what this bench reaches without the link, to hold cases against
     verify: bool = False  # checksum every message, after the clock
     watch_rtt: bool = False  # look at round-trip times while blocks run
     cross_check: bool = False  # iperf3 only looks on: where it fails, the run is as good as before

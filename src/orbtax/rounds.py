@@ -128,7 +128,8 @@ class CellRun:
         if self._cell.total_bytes is None:
             for case in self._cell.cases:
                 self._size(case, similar)
-        self._find_ceilings(similar)
+        if self._plan.ceilings:
+            self._find_ceilings(similar)
         for number in itertools.count():
             if self._is_enough(number, time.monotonic() - started_s):
                 return
@@ -204,8 +205,13 @@ class CellRun:
         last = calibrate.calibrate(case, block_s, pilot, guess)
         self.samples.append(last)
         if last.status is Status.OK:
-            limit_bytes = VERIFY_LIMIT_BYTES if self._plan.verify else None
-            self._amounts[case] = calibrate.sized(case, last, block_s, limit_bytes)
+            self._amounts[case] = calibrate.sized(
+                case,
+                last,
+                block_s,
+                least_messages=self._plan.least_messages,
+                limit_bytes=VERIFY_LIMIT_BYTES if self._plan.verify else None,
+            )
         else:
             self._failures[case] = GIVE_UP_AFTER
 
