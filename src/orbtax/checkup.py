@@ -3,17 +3,29 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from orbtax import agent, programs
-from orbtax.errors import ProgramError, UnavailableError
+from orbtax.errors import ExitCode, ProgramError, UnavailableError
 from orbtax.host import doctor, settings
 from orbtax.links.facts import mismatches
 from orbtax.links.opened import open_link
 from orbtax.model import End, EndName, Finding, Kind, Link
 from orbtax.programs import Program
+from orbtax.report import terminal
 
 ANSWER_S = 30.0
+
+
+def tell(links: Sequence[Link]) -> ExitCode:
+    """Says what spoils a measurement on each link, or on this host if there is none."""
+    found = [finding for link in links for finding in of_link(link)]
+    findings = found if links else of_this_host()
+    terminal.say_findings(findings)
+    if not findings:
+        terminal.say("Nothing that was looked at spoils a measurement.")
+    serious = any(finding.serious for finding in findings)
+    return ExitCode.INCOMPLETE if serious else ExitCode.DONE
 
 
 def of_this_host() -> tuple[Finding, ...]:

@@ -211,18 +211,8 @@ def report(
 def doctor(_context: Context, link: list[str] | None = None, links: str | None = None) -> ExitCode:
     """Look for what spoils a measurement here, or at both ends of a link; change nothing."""
     from orbtax import checkup
-    from orbtax.report import terminal
 
-    if link:
-        chosen = chosen_links(link, links, default="lo")
-        findings = tuple(finding for each in chosen for finding in checkup.of_link(each))
-    else:
-        findings = checkup.of_this_host()
-    terminal.say_findings(findings)
-    if not findings:
-        terminal.say("Nothing that was looked at spoils a measurement.")
-    serious = any(finding.serious for finding in findings)
-    return ExitCode.INCOMPLETE if serious else ExitCode.DONE
+    return checkup.tell(chosen_links(link, links, default="lo") if link else ())
 
 
 @task
