@@ -162,7 +162,7 @@ def test_an_interval_without_end_does_not_flatten_the_rest(scale):
     panel = Panel("1 thread", (wild,))
     bottom, top = draw_panel(chart(panel, scale=scale), panel).axes[0].get_ylim()
     assert 2.0 < top < 4.0
-    assert bottom == 0 or 0.4 < bottom < 1.0
+    assert bottom in (0, -top) or 0.4 < bottom < 1.0
 
 
 @pytest.mark.parametrize("scale", Scale)
@@ -214,3 +214,13 @@ def test_settings_of_the_user_change_nothing_and_are_left_alone():
 def test_reports_never_load_pyplot():
     code = "import sys, orbtax.report.files; sys.exit('matplotlib.pyplot' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_a_signed_axis_reaches_as_far_below_zero_as_above():
+    away = Line(label="call", look=ARM_LOOKS[Arm.CALL], x_bytes=SIZES[:3], y=[0.02, -0.3, 0.1])
+    residuals = chart(Panel("1 thread", (away,)), scale=Scale.SIGNED, per_cent=True)
+    (axes,) = draw_panel(residuals, residuals.panels[0]).axes
+    assert axes.get_ylim() == pytest.approx((-0.33, 0.33))
+    assert "goes from 2.00 % at 1 KiB to 10.0 % at 16 KiB" in describe_panel(
+        residuals, residuals.panels[0]
+    )

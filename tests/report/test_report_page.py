@@ -180,3 +180,11 @@ def test_no_path_of_the_machine_is_told():
 
 def test_the_same_run_gives_the_same_page(text):
     assert rendered() == text
+
+
+def test_a_study_names_its_own_parts():
+    report = assemble([RUN])
+    front = replace(front_of(report), best_heading="Overhead and speed", cells_heading="All sizes")
+    page = Page(render_page(report, front))
+    assert {"Overhead and speed", "All sizes"} <= set(page.texts("h2")) & set(page.texts("a"))
+    assert "Best cases" not in page.texts("h2")

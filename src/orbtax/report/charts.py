@@ -20,6 +20,7 @@ class Scale(StrEnum):
 
     LINEAR = "linear"  # from zero
     LOG = "log"
+    SIGNED = "signed"  # as far below zero as above
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

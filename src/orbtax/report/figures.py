@@ -142,7 +142,10 @@ def _set_size_axis(axes: Axes, chart: Chart) -> None:
 
 def _set_value_axis(axes: Axes, chart: Chart) -> None:
     low, high = _value_range(chart)
-    if chart.scale is Scale.LOG:
+    if chart.scale is Scale.SIGNED:
+        axes.set_ylim(-1.1 * high, 1.1 * high)
+        axes.axhline(0, color=MUTED, linewidth=0.8)
+    elif chart.scale is Scale.LOG:
         axes.set_yscale("log")
         axes.set_ylim(low / 1.3, high * 1.3)
         axes.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5) if high < 100 * low else (1,)))
@@ -157,12 +160,16 @@ def _set_value_axis(axes: Axes, chart: Chart) -> None:
 def _value_range(chart: Chart) -> tuple[float, float]:
     """The range above zero of values and reference, and of intervals as far as they reach a little.
 
+    On a signed scale it is that of the distances from zero.
+
     Two rounds that disagree give an interval of any length, which would flatten all else.
     """
     lines = [line for panel in chart.panels for line in panel.lines]
     values = np.concatenate([np.empty(0), *(np.asarray(line.y, dtype=float) for line in lines)])
     if chart.reference is not None:
         values = np.append(values, chart.reference.value)
+    if chart.scale is Scale.SIGNED:
+        values = np.abs(values)
     values = values[np.isfinite(values) & (values > 0)]
     if not values.size:
         return 1.0, 1.0

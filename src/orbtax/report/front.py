@@ -34,6 +34,8 @@ class Front:
     best: tuple[Table, ...]
     drawings: tuple[Drawing, ...]
     cells: tuple[Table, ...]
+    best_heading: str = "Best cases"
+    cells_heading: str = "All cells"
 
 
 def front_of(report: Report) -> Front:

@@ -25,14 +25,6 @@ from orbtax.report.numbers import counted
 from orbtax.report.surroundings import host_table, link_table, state_table
 from orbtax.report.tables import Table, printable
 
-_CONTENTS = (
-    ("best", "Best cases"),
-    ("figures", "Figures"),
-    ("cells", "All cells"),
-    ("trust", "How far to trust it"),
-    ("again", "How to make it again"),
-)
-
 
 @dataclass(frozen=True, slots=True)
 class PageTable:
@@ -84,7 +76,9 @@ def render_page(report: Report, front: Front) -> str:
         emulated=_emulated(report),
         gaps=report.gaps,
         serious=f"{counted(serious, 'serious finding')}." if serious else "",
-        contents=_CONTENTS,
+        contents=_contents(front),
+        best_heading=front.best_heading,
+        cells_heading=front.cells_heading,
         best=[_html(table) for table in front.best],
         figures=[_figure(drawing, number) for number, drawing in enumerate(front.drawings)],
         cells=[_html(table) for table in front.cells],
@@ -106,6 +100,17 @@ def report_command(report: Report) -> str:
 def _emulated(report: Report) -> str:
     names = report.emulated
     return f"{listed(names)} {'is a path' if len(names) == 1 else 'are paths'}" if names else ""
+
+
+def _contents(front: Front) -> tuple[tuple[str, str], ...]:
+    """Places of the page by their id, with their headings."""
+    return (
+        ("best", front.best_heading),
+        ("figures", "Figures"),
+        ("cells", front.cells_heading),
+        ("trust", "How far to trust it"),
+        ("again", "How to make it again"),
+    )
 
 
 def _figure(drawing: Drawing, number: int) -> PageFigure:
