@@ -23,6 +23,7 @@ import msgspec
 from orbtax import orb
 from orbtax.errors import OrbtaxError
 from orbtax.host import environment
+from orbtax.host.preload import preload_faults
 from orbtax.model import Block, Finding
 from orbtax.record import EndRecord, Environment, Latencies
 
@@ -135,6 +136,7 @@ class Ready(msgspec.Struct, frozen=True, tag=True, kw_only=True):
     program: str
     pid: int
     strays: tuple[str, ...] = ()  # ORB settings found in the environment or a file, shut out
+    preload_faults: tuple[str, ...] = ()  # why libraries that it was to run under are not there
 
 
 Answer = Prepared | Outcome | Receipt | Described | Examined | Done
@@ -161,7 +163,13 @@ def run(program: str, handler: Handler) -> NoReturn:
     strays = environment.stray_orb_settings(os.environ, orb.CONFIGURATION_FILE)
     orb.shut_out_strays()
     answers = _private_output()
-    _write(answers, Ready(program=program, pid=os.getpid(), strays=strays))
+    ready = Ready(
+        program=program,
+        pid=os.getpid(),
+        strays=strays,
+        preload_faults=preload_faults(os.environ),
+    )
+    _write(answers, ready)
     requests: queue.SimpleQueue[bytes] = queue.SimpleQueue()
     threading.Thread(target=_read, args=(requests,), daemon=True).start()
     while True:

@@ -10,7 +10,7 @@ import contextlib
 import dataclasses
 from collections.abc import Callable, Sequence
 
-from orbtax import orb
+from orbtax import orb, preload
 from orbtax.calibrate import calibrate
 from orbtax.estimate import SCOUT_S, estimate_s, scouts
 from orbtax.host import environment
@@ -30,7 +30,8 @@ def conduct(run: Run, keep: Callable[[], Store], observer: Observer) -> None:
     The store is opened as soon as the first link stands, before any work. Whatever ends this, an
     interruption included, finished samples are kept, programs are ended and links are gone.
 
-    Raises UnavailableError for a link that cannot be had, RequestError from `keep`.
+    Raises UnavailableError for a link that cannot be had, or a library that an arm was to run
+    under; RequestError from `keep`.
     """
     plan = run.record.plan
     todo = [index for index in range(len(plan.cells)) if index not in run.record.done_cells]
@@ -72,6 +73,9 @@ class Session:
                 sender_alone(opened.link), plan.placement, self._number, verify=False, check=False
             ) as alone,
         ):
+            preloaded = preload.try_out(
+                pair, opened.link, [case for index in todo for case in plan.cells[index].cases]
+            )
             sender, receiver = pair.describe(first.arm, settings)
             before = LinkVisit(
                 session=self._number,
@@ -79,19 +83,16 @@ class Session:
                 sender_before=sender,
                 receiver_before=receiver,
             )
-            self._arrive(before, opened, pair)
+            self._arrive(before, opened, (*preloaded, *_stray_findings(pair.strays)))
             bench = Bench(opened.link, before.before, pair, alone, self._store, self._observer)
             self._announce(bench, opened, todo)
             for index in todo:
                 self._run_cell(index, bench)
             self._leave(before, opened.facts(), *pair.describe(first.arm, settings))
 
-    def _arrive(self, visit: LinkVisit, opened: OpenLink, pair: Pair) -> None:
-        findings = (
-            *link_facts.mismatches(opened.link, visit.before),
-            *_stray_findings(pair.strays),
-        )
-        self._write(visits=(*self._record.visits, visit), findings=findings)
+    def _arrive(self, visit: LinkVisit, opened: OpenLink, findings: Sequence[Finding]) -> None:
+        mismatches = link_facts.mismatches(opened.link, visit.before)
+        self._write(visits=(*self._record.visits, visit), findings=(*mismatches, *findings))
 
     def _announce(self, bench: Bench, opened: OpenLink, todo: Sequence[int]) -> None:
         """Tries a few cases of a plan without budgets, so that its duration can be told."""

@@ -76,7 +76,10 @@ class Program:
     """A running program that answers requests."""
 
     def __init__(self, words: list[str]) -> None:
-        """Starts the program; ProgramError if it does not say that it is ready."""
+        """Starts the program; ProgramError if it does not say that it is ready.
+
+        So does one that the loader has started without a library that it was to preload.
+        """
         self.name = words[-1] if "--cores" not in words else words[-3]
         self._errors = tempfile.TemporaryFile()  # noqa: SIM115 - closed with the program
         try:
@@ -95,6 +98,10 @@ class Program:
         self._selector.register(self._output_fd, selectors.EVENT_READ)
         try:
             self.ready = self._receive(agent.Ready, START_S)
+            if faults := self.ready.preload_faults:
+                raise ProgramError(
+                    f"{self.name} started without a library to preload: {'; '.join(faults)}"
+                )
         except BaseException:
             self.close()
             raise

@@ -312,3 +312,27 @@ def test_an_interface_record_is_compared_whatever_it_is_called():
     )
     moved = replace(sample, client=replace(sample.client, interface=count))
     assert only(moved).text.startswith("eth7, sending at the client, counted 0 B")
+
+
+def test_a_preloaded_library_may_carry_a_block_beside_what_the_kernel_counts():
+    under = replace(IB, preload={Arm.STREAM: "librspreload.so"})
+    sample = make_sample(make_case(Arm.STREAM), connections=0)
+    sample = counting(sample, client_sent_bytes=0, servant_received_bytes=0)
+    found = look(sample, under)
+    assert {finding.code for finding in found} == {"unseen-connections", "beside-the-interface"}
+    assert not any(finding.serious for finding in found)
+    assert all("librspreload.so" in finding.text for finding in found)
+
+
+def test_an_arm_without_the_library_must_be_seen_as_ever():
+    under = replace(IB, preload={Arm.CALL: "librspreload.so"})
+    sample = make_sample(make_case(Arm.STREAM), connections=0)
+    sample = counting(sample, client_sent_bytes=0)
+    assert all(finding.serious for finding in look(sample, under))
+
+
+def test_a_preloaded_library_that_leaves_tcp_to_the_kernel_is_held_to_it():
+    under = replace(IB, preload={Arm.STREAM: "libcount.so"})
+    case = make_case(Arm.STREAM)
+    assert look(make_sample(case), under) == ()
+    assert only(make_sample(case, connections=case.connections + 1), under).serious

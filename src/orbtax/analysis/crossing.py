@@ -46,6 +46,13 @@ def interface_findings(sample: Sample, link: Link, facts: LinkFacts) -> Iterator
                 text=f"{text}; the rest is other traffic of this host",
                 cure="measure when nothing else uses loopback",
             )
+        elif counted_bytes < payload_bytes and sample.case.arm in link.preload:
+            yield Finding(
+                code="beside-the-interface",
+                text=f"{text}: {link.preload[sample.case.arm]} has carried it past the interface's "
+                "counters",
+                cure="make sure by other means which link the library uses",
+            )
         elif off_bytes > lag_bytes:
             yield Finding(
                 code="wrong_link",

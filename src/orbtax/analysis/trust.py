@@ -38,7 +38,7 @@ def examine(sample: Sample, link: Link, facts: LinkFacts) -> tuple[Finding, ...]
         *_rate(sample, link, facts),
         *_length(sample),
         *interface_findings(sample, link, facts),
-        *_connections(sample),
+        *_connections(sample, link),
         *_threads(sample),
         *_buffers(sample),
         *_retransmissions(sample),
@@ -115,8 +115,15 @@ def _length(sample: Sample) -> Iterator[Finding]:
         )
 
 
-def _connections(sample: Sample) -> Iterator[Finding]:
-    if sample.connections not in (None, sample.case.connections):
+def _connections(sample: Sample, link: Link) -> Iterator[Finding]:
+    if sample.connections == 0 and sample.case.arm in link.preload:
+        yield Finding(
+            code="unseen-connections",
+            text=f"the kernel saw no TCP connection: {link.preload[sample.case.arm]}, under which "
+            f"{sample.case.arm} ran, carries it beside the kernel's TCP",
+            cure="take TCP state, buffers and the number of connections as unknown",
+        )
+    elif sample.connections not in (None, sample.case.connections):
         yield Finding(
             code="connections-differ",
             text=f"{sample.case.connections} connections were asked for and the servant counted "
