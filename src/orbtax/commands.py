@@ -183,6 +183,46 @@ def buffers(
 
 
 @task(
+    iterable=["link"],
+    help={
+        **LINK_HELP,
+        **RUN_HELP,
+        "sizes": "message sizes: 1B,1kB,1MiB; without it, up to 10 MB. CORBA has 0 as well",
+        "rounds": "repetitions of every curve",
+        "full": "all sizes under all settings: directions, buffers, TCP_NODELAY",
+    },
+)
+@command
+def latency(
+    _context: Context,
+    link: list[str] | None = None,
+    links: str | None = None,
+    sizes: str | None = None,
+    rounds: str | None = None,
+    full: bool = False,
+    out: str | None = None,
+    resume: str | None = None,
+    quiet: bool = False,
+    placement: str | None = None,
+) -> ExitCode:
+    """Measure the time of a message by its size on a link: overhead, speed, steps, stalls."""
+    from orbtax import plan, sitting, units
+    from orbtax.studies import latency as study
+
+    if resume is not None:
+        return sitting.resume(Path(resume), quiet=quiet)
+    chosen = chosen_links(link, links, default="ib")
+    request = study.Request(
+        links=chosen,
+        sizes_bytes=if_given(plan.parse_sizes, sizes),
+        rounds=if_given(units.parse_count, rounds),
+        full=full,
+        placement=plan.parse_placement(placement, chosen),
+    )
+    return sitting.measure(study.make_plan(request), command_line(), path(out), quiet=quiet)
+
+
+@task(
     positional=["run"],
     help={
         "run": "run folder; several, with commas between them, are reported together",

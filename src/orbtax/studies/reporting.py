@@ -9,7 +9,7 @@ from pathlib import Path
 from orbtax.errors import RequestError
 from orbtax.record import Run
 
-STUDIES = ("compare", "study", "buffers")
+STUDIES = ("compare", "study", "buffers", "latency")
 """Each is a module of this package with a function `report(runs, folder, *, join, quiet)`."""
 
 

@@ -1,0 +1,143 @@
+"""The study of a message's time in words: settings, sizes, and the answer on a link."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from orbtax.analysis.costmodel import Estimate
+from orbtax.analysis.jumps import Jump
+from orbtax.analysis.stalls import Remedy, Stall, Timer
+from orbtax.model import Arm, Options
+from orbtax.report.front import listed
+from orbtax.report.numbers import Show, counted, per_cent, significant
+from orbtax.report.tables import MISSING
+from orbtax.studies.latency_results import LatencyResult, SweepResult
+from orbtax.units import display_duration, display_size, format_size
+
+
+def setting_text(options: Options) -> str:
+    """A setting in words: `kernel's buffers`, `buffers 32 KiB, TCP_NODELAY off`."""
+    send, receive = options.send_buffer_bytes, options.receive_buffer_bytes
+    if send is None and receive is None:
+        said = ["kernel's buffers"]
+    elif send is not None and send == receive:
+        said = [f"buffers {format_size(send)}"]
+    else:
+        sides = (("send", send), ("receive", receive))
+        said = [f"{side} buffer {format_size(size)}" for side, size in sides if size is not None]
+    if not options.nodelay:
+        said.append("TCP_NODELAY off")
+    if options.reverse:
+        said.append("ends exchanged")
+    return ", ".join(said)
+
+
+def estimate_text(estimate: Estimate | None, show: Show = significant) -> str:
+    """A value with its 95 % interval: `54.5 [51.8, 57.4]`; a dash if it is not determined."""
+    if estimate is None:
+        return MISSING
+    return f"{show(estimate.value)} [{show(estimate.low)}, {show(estimate.high)}]"
+
+
+def timer_text(timer: Timer) -> str:
+    """A timer with its time: `delayed acknowledgement, 40.0 ms`."""
+    return f"{timer.name}, {display_duration(timer.wait_s)}"
+
+
+def stall_text(stall: Stall) -> str:
+    """How often a timer was met, and whether in every repetition."""
+    share = f"{stall.stalled:,} of {counted(stall.calls, 'call')} ({per_cent(stall.share)} %)"
+    times = [share, "several times each"] if stall.several else [share]
+    return ", ".join((*times, f"in {repetitions_text(stall.stalled_rounds, stall.rounds)}"))
+
+
+def repetitions_text(seen: int, rounds: int) -> str:
+    """`all 5 repetitions` or `3 of 5 repetitions`: whether it happens every time."""
+    if seen == rounds:
+        return f"all {counted(rounds, 'repetition')}" if rounds > 1 else "the only repetition"
+    return f"{seen} of {counted(rounds, 'repetition')}"
+
+
+def remedies_text(remedies: tuple[Remedy, ...]) -> str:
+    """What other settings did about a stall; a dash if none was tried that could help."""
+    return (
+        "; ".join(
+            f"{'gone' if remedy.removes else 'still there'} with {setting_text(remedy.options)}"
+            for remedy in remedies
+        )
+        or MISSING
+    )
+
+
+def jump_text(jump: Jump) -> str:
+    """How far time jumps, and whether in every repetition."""
+    sign = "+" if jump.change > 0 else "−"
+    return (
+        f"{sign}{significant(100 * abs(jump.change))} %, "
+        f"in {repetitions_text(jump.agreeing_rounds, jump.rounds)}"
+    )
+
+
+def answers(result: LatencyResult) -> Iterator[str]:
+    """What was found on one link: overhead and speed, stalls, jumps."""
+    yield _overhead(result)
+    for arm in (Arm.CALL, Arm.CORBA):
+        each = result.sweep(arm)
+        if each is not None and each.model is not None:
+            yield _model(each)
+    yield from _stalls(result)
+    yield _continuity(result)
+
+
+def _overhead(result: LatencyResult) -> str:
+    plain = next((each for each in result.empty_calls if each.options == Options()), None)
+    if plain is None:
+        return f"On {result.name} no empty call was measured."
+    said = (
+        f"On {result.name} an empty CORBA call takes {significant(plain.time_us.value)} µs there "
+        "and back"
+    )
+    if plain.overhead_ratio is None or plain.overhead_us is None:
+        return f"{said}."
+    return (
+        f"{said}; the overhead that the sweep of sizes gives is "
+        f"{significant(plain.overhead_us)} µs, {per_cent(plain.overhead_ratio)} % of it."
+    )
+
+
+def _model(each: SweepResult) -> str:
+    model = each.model
+    if model is None or model.overhead_us is None or model.asymptotic_bytes_s is None:
+        return f"The sizes do not determine the speed of {each.sweep.arm}."
+    said = (
+        f"{each.sweep.arm}: overhead {significant(model.overhead_us.value)} µs, towards large "
+        f"messages {significant(model.asymptotic_bytes_s.value / 1e6)} MB/s"
+    )
+    if model.half_speed_bytes is not None:
+        said += f", half of that with messages of {display_size(model.half_speed_bytes.value)}"
+    if model.breakpoint_bytes is not None:
+        said += f"; the law changes at {display_size(model.breakpoint_bytes.value)}"
+    return f"{said}."
+
+
+def _stalls(result: LatencyResult) -> Iterator[str]:
+    stalled = [each for each in result.sweeps if each.stalls]
+    if not stalled:
+        yield "No call waited for a timer of the kernel."
+    for each in stalled:
+        timers = listed(dict.fromkeys(timer_text(stall.timer) for stall in each.stalls))
+        sizes = listed(dict.fromkeys(format_size(stall.payload_bytes) for stall in each.stalls))
+        gone = remedies_text(result.remedies(each.stalls[0], each.sweep))
+        yield (
+            f"{each.sweep.arm} with {setting_text(each.sweep.options)} waited for a timer of the "
+            f"kernel ({timers}) at {sizes}" + ("." if gone == MISSING else f": {gone}.")
+        )
+
+
+def _continuity(result: LatencyResult) -> str:
+    jumps = sum(len(each.jumps) for each in result.sweeps)
+    splits = sum(len(each.splits) for each in result.sweeps)
+    return (
+        f"{counted(jumps, 'jump')} between neighbouring sizes and {counted(splits, 'size')} whose "
+        f"repetitions show two values, in {counted(len(result.sweeps), 'sweep')}."
+    )
