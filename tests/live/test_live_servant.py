@@ -155,9 +155,7 @@ def flips_the_middle(messages: list[bytes]) -> list[bytes]:
 def stream_through(servant: Program, garble: Callable[[list[bytes]], list[bytes]]):
     """What the servant says of a stream that went through the line, and the sender's checksum."""
     total = MESSAGES * MESSAGE_BYTES
-    target = servant.ask(
-        prepared(Arm.STREAM, MESSAGE_BYTES, total), agent.Prepared, WAIT_S
-    ).target
+    target = servant.ask(prepared(Arm.STREAM, MESSAGE_BYTES, total), agent.Prepared, WAIT_S).target
     words = programs.command(End(), programs.CLIENT, None, {})
     with Program(words) as client:
         line = relay(target, garble)
