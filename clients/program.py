@@ -9,7 +9,7 @@ from orbtax import agent
 from orbtax.clients.load import Load, Transport
 from orbtax.errors import OrbtaxError
 from orbtax.host import reading, tcp
-from orbtax.host.round_trips import RoundTrips
+from orbtax.host.watch import Watch
 from orbtax.model import Arm, Case
 from orbtax.ring import Geometry, Ring, split
 
@@ -57,9 +57,9 @@ class Client:
         def read() -> None:
             readings.append(reading.read(request.interface))
 
-        watched = tcp.duplicate_sockets() if request.watch_rtt else ()
-        with contextlib.closing(RoundTrips(watched)) as round_trips:
-            timing = load.run(read, read, round_trips.look if request.watch_rtt else None)
+        watched = tcp.duplicate_sockets() if request.watch else ()
+        with contextlib.closing(Watch(watched)) as watch:
+            timing = load.run(read, read, watch.look if request.watch else None)
         options = request.block.case.options
         record = reading.difference(
             *readings,
@@ -76,7 +76,7 @@ class Client:
             thread_window_s=timing.thread_window_s,
             latencies=timing.latencies,
             checksum=sum(map(Ring.checksum, rings)) % 2**64 if request.verify else None,
-            record=round_trips.added_to(record),
+            record=watch.added_to(record),
         )
 
     def _close(self) -> None:

@@ -37,7 +37,7 @@ class Prepare(msgspec.Struct, frozen=True, tag=True, kw_only=True):
     target: str | None = None  # client: what the servant answered
     interface: str | None = None  # the link's, whose bytes are counted
     verify: bool = False
-    watch_rtt: bool = False  # client: look at round-trip times while the block runs
+    watch: bool = False  # client: look at the connections while the block runs
     check: bool = True  # servant: look at each message; without, its body only counts them
 
 

@@ -66,9 +66,7 @@ class Session:
         first = _first_case(plan, todo)
         settings = orb.settings(first)
         with (
-            Pair(
-                opened.link, plan.placement, self._number, plan.verify, watch_rtt=plan.watch_rtt
-            ) as pair,
+            Pair(opened.link, plan.placement, self._number, plan.verify, watch=plan.watch) as pair,
             Pair(
                 sender_alone(opened.link), plan.placement, self._number, verify=False, check=False
             ) as alone,

@@ -177,7 +177,7 @@ class Plan:
     least_messages: int = 1  # of a calibrated block, unless they take more than a second
     ceilings: bool = True  # find what this bench reaches without the link, to hold cases against
     verify: bool = False  # checksum every message, after the clock
-    watch_rtt: bool = False  # look at round-trip times while blocks run
+    watch: bool = False  # look at connections while blocks run: round-trip times and windows
     cross_check: bool = False  # iperf3 only looks on: where it fails, the run is as good as before
 
     def link(self, name: str) -> Link:

@@ -51,7 +51,7 @@ class Pair:
         session: int,
         verify: bool,
         *,
-        watch_rtt: bool = False,
+        watch: bool = False,
         check: bool = True,
         client_module: Callable[[Arm], str] = programs.client_module,
     ) -> None:
@@ -63,7 +63,7 @@ class Pair:
         self._placement = placement
         self._session = session
         self._verify = verify
-        self._watch_rtt = watch_rtt
+        self._watch = watch
         self._check = check
         self._client_module = client_module
         self._cache_bytes = second_level_cache_bytes()
@@ -138,7 +138,7 @@ class Pair:
                 target=prepared.target,
                 interface=sender.interface,
                 verify=self._verify,
-                watch_rtt=self._watch_rtt,
+                watch=self._watch,
             ),
             agent.Done,
             ANSWER_S,

@@ -43,6 +43,7 @@ class TcpState:
     smoothed_rtt_us: int | None = None
     min_rtt_us: int | None = None
     loaded_rtt_us: float | None = None  # harmonic mean of the smoothed one while the block ran
+    loaded_window_bytes: float | None = None  # mean of the peer's window while the block ran
     congestion_window_segments: int | None = None
     mss_bytes: int | None = None
     delivery_rate_bit_s: int | None = None

@@ -38,7 +38,7 @@ class Slowdown:
     smaller: Measured
     ratio: Interval  # goodput of the larger ÷ that of the smaller
     new_labels: tuple[Label, ...]
-    outgrown: tuple[str, ...]  # caches that the smaller buffers fit and the larger do not
+    outgrown: tuple[str, ...]  # caches that hold what was in the smaller buffers alone
     changes: tuple[Change, ...]
 
 
@@ -109,7 +109,7 @@ def _cache(
                 yield Bottleneck(
                     Label.CACHE,
                     (
-                        Evidence("both socket buffers", measured.flow.buffers_bytes or 0, "B"),
+                        Evidence("in both socket buffers", measured.queued_bytes or 0, "B"),
                         Evidence(name, size_bytes, "B"),
                         Evidence("processor time", cost, "µs/MiB"),
                         Evidence(f"processor time with {other.buffers}", other_cost or 0, "µs/MiB"),
@@ -154,7 +154,8 @@ def _grown(measured: Measured, kernels: Measured) -> Iterator[Evidence]:
 def _outgrown(
     smaller: Measured, larger: Measured, caches_bytes: Mapping[str, int]
 ) -> tuple[str, ...]:
-    before, after = smaller.flow.buffers_bytes, larger.flow.buffers_bytes
+    """The caches that hold what one case has in its buffers, but not what the other has."""
+    before, after = smaller.queued_bytes, larger.queued_bytes
     if before is None or after is None:
         return ()
     return tuple(name for name, size_bytes in caches_bytes.items() if before <= size_bytes < after)

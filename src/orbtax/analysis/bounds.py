@@ -24,7 +24,8 @@ from orbtax.socket_buffers import Buffers
 
 WINDOW_FULL = 0.8  # in flight ÷ window from which a window counts as always full
 SLEEPS_PER_BUFFER = 0.25
-"""Sleeps of the sender for each send buffer's worth of bytes, from which it waits for room."""
+"""Sleeps for each send buffer's worth of bytes from which a stream's sender waits for room."""
+SLEEPS_PER_CALL = 0.5  # likewise of a caller, for each message, beside the sleep for its reply
 
 _BEHIND_A_FULL_LINK = (Label.WINDOW, Label.BUFFER, Label.WAITING)  # they mean nothing there
 
@@ -69,11 +70,26 @@ class Measured:
         return client.process_us_per_mib + servant.process_us_per_mib
 
     @property
-    def sleeps_per_buffer(self) -> float | None:
-        """Sleeps for each send buffer's worth of bytes."""
-        if self.sleeps_per_message is None or self.flow.send_buffer_bytes is None:
+    def sleeps_for_room(self) -> bool | None:
+        """Whether the sender slept for room in its send buffer, again and again."""
+        sleeps, buffer_bytes = self.sleeps_per_message, self.flow.send_buffer_bytes
+        if sleeps is None or buffer_bytes is None:
             return None
-        return self.sleeps_per_message * self.flow.send_buffer_bytes / self.case.payload_bytes
+        if self.case.arm.waits:
+            return sleeps >= SLEEPS_PER_CALL
+        return sleeps * buffer_bytes / self.case.payload_bytes >= SLEEPS_PER_BUFFER
+
+    @property
+    def queued_bytes(self) -> float | None:
+        """About as much of both socket buffers as is really filled.
+
+        An arm that waits has one message in each at most; a stream fills them once its sender has
+        to sleep for room, and otherwise has there what is in flight.
+        """
+        buffers_bytes = self.flow.buffers_bytes
+        if self.case.arm.waits:
+            return buffers_bytes and min(buffers_bytes, 2 * self.case.payload_bytes)
+        return buffers_bytes if self.sleeps_for_room else self.flow.in_flight_bytes
 
 
 def sleeps_per_message(samples: Sequence[Sample]) -> float | None:
@@ -159,14 +175,13 @@ def _fullness(flow: Flow) -> float:
 
 def _buffer(measured: Measured, stalled: Bottleneck | None) -> Iterator[Bottleneck]:
     """The send buffer, if its size is fixed and the sender slept for room again and again."""
-    flow, sleeps = measured.flow, measured.sleeps_per_buffer
-    is_fixed = measured.buffers.send_bytes is not None
-    if is_fixed and sleeps is not None and sleeps >= SLEEPS_PER_BUFFER:
+    flow = measured.flow
+    if measured.buffers.send_bytes is not None and measured.sleeps_for_room:
         yield Bottleneck(
             Label.BUFFER,
             (
                 Evidence("send buffer", flow.send_buffer_bytes or math.nan, "B"),
-                Evidence("sleeps for each buffer's worth", sleeps, "times", SLEEPS_PER_BUFFER),
+                Evidence("sleeps for room", measured.sleeps_per_message or math.nan, "per message"),
                 *_flow_evidence(flow),
                 *(stalled.evidence if stalled else ()),
             ),

@@ -28,7 +28,7 @@ class Flow:
     busy_bit_s: float | None  # rate in that time
     rtt_us: float | None  # while the blocks ran
     least_rtt_us: float | None
-    window_bytes: float | None  # the peer's advertised window at the end
+    window_bytes: float | None  # the peer's advertised window, mean while the blocks ran
     congestion_window_bytes: float | None
     resent_per_1000: float | None  # segments that were sent more than once
     send_buffer_bytes: int | None  # in force, as the kernel counts: twice what was asked for
@@ -79,7 +79,7 @@ def case_flow(samples: Sequence[Sample]) -> Flow:
         busy_bit_s=8 * moved_bytes / busy_s if busy_s else None,
         rtt_us=_harmonic_mean(state.loaded_rtt_us for state in states),
         least_rtt_us=min(_known(state.min_rtt_us for state in states), default=None),
-        window_bytes=_median(state.send_window_bytes for state in states),
+        window_bytes=_mean(state.loaded_window_bytes for state in states),
         congestion_window_bytes=_median(map(_congestion_window_bytes, states)),
         resent_per_1000=_resent_per_1000(states),
         send_buffer_bytes=_largest_bytes(
@@ -121,6 +121,11 @@ def _largest_bytes(buffers: Iterable[BufferRecord | None]) -> int | None:
 def _harmonic_mean(values: Iterable[float | None]) -> float | None:
     known = [value for value in values if value]
     return len(known) / math.fsum(1 / value for value in known) if known else None
+
+
+def _mean(values: Iterable[float | None]) -> float | None:
+    known = _known(values)
+    return math.fsum(known) / len(known) if known else None
 
 
 def _median(values: Iterable[float | None]) -> float | None:

@@ -65,6 +65,7 @@ _RETRANSMITTED = Member("retransmitted_bytes", "tcpi_bytes_retrans", 208, "Q", "
 _ACKNOWLEDGED = Member("acknowledged_bytes", "tcpi_bytes_acked", 120, "Q", "4.1", True)
 _RECEIVED = Member("received_bytes", "tcpi_bytes_received", 128, "Q", "4.1", True)
 SMOOTHED_RTT = Member("smoothed_rtt_us", "tcpi_rtt", 68, "I", "2.4", unmeasured=0)
+SEND_WINDOW = Member("send_window_bytes", "tcpi_snd_wnd", 228, "I", "5.4")
 
 MEMBERS = (
     Member("mss_bytes", "tcpi_snd_mss", 16, "I", "2.4"),
@@ -83,7 +84,7 @@ MEMBERS = (
     Member("receiver_limited_s", "tcpi_rwnd_limited", 176, "Q", "4.10", True, _seconds),
     Member("buffer_limited_s", "tcpi_sndbuf_limited", 184, "Q", "4.10", True, _seconds),
     _RETRANSMITTED,
-    Member("send_window_bytes", "tcpi_snd_wnd", 228, "I", "5.4"),
+    SEND_WINDOW,
 )
 
 

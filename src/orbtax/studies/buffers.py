@@ -81,7 +81,7 @@ def make_plan(request: Request) -> Plan:
         placement=request.placement,
         block_s=FULL_BLOCK_S if request.full else BLOCK_S,
         width=request.width,
-        watch_rtt=True,
+        watch=True,
     )
 
 

@@ -43,6 +43,8 @@ def buffers_front(results: Sequence[BufferResult]) -> Front:
             for result in results
         ),
         cells=tuple(table for result in results for table in _details(result)),
+        best_heading="Speed and what bounds it",
+        cells_heading="Why",
     )
 
 

@@ -53,7 +53,7 @@ def changes_text(slowdown: Slowdown) -> str:
     """What changed with the larger buffers; says so if nothing that was looked at did."""
     said = [
         *(f"{label} came with them" for label in slowdown.new_labels if label is not Label.UNKNOWN),
-        *(f"they no longer fit the {cache}" for cache in slowdown.outgrown),
+        *(f"what is in them no longer fits the {cache}" for cache in slowdown.outgrown),
         *map(_change_text, slowdown.changes),
         *_autotuning(slowdown),
     ]
