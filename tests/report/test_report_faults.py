@@ -2,10 +2,10 @@
 
 from dataclasses import replace
 
-from builders import make_failed, make_refused, make_run
+from builders import make_case, make_failed, make_refused, make_run
 
 from orbtax.analysis.efficiency import link_results
-from orbtax.model import Finding, Purpose
+from orbtax.model import Arm, Cell, Finding, Purpose
 from orbtax.report.faults import FAILURES_SHOWN, failure_table, gaps, remarks
 
 RUN = make_run(sizes=(1024,), threads=(1, 4), rounds=4, failed=0, refused=0)
@@ -91,3 +91,17 @@ def test_a_run_cut_short_says_so_unless_a_later_session_made_it_whole():
     cut = replace(visit, after=None)
     assert any("cut short" in gap for gap in gaps(*of(visits=(cut,))))
     assert gaps(*of(visits=(cut, replace(visit, session=1)))) == ()
+
+
+def test_calls_without_payload_have_no_goodput_to_miss():
+    empty = make_case(Arm.EMPTY, payload_bytes=0, threads=1)
+    plan = replace(RUN.record.plan, cells=(Cell(cases=(empty,), rounds=2),))
+    run = replace(
+        RUN,
+        record=replace(RUN.record, plan=plan),
+        samples=tuple(
+            replace(sample, case=empty, round=number, goodput_bit_s=0.0)
+            for number, sample in enumerate(MEASURED[:2])
+        ),
+    )
+    assert gaps(run, link_results(run)) == ()

@@ -67,7 +67,9 @@ def gaps(run: Run, links: Sequence[LinkResult]) -> tuple[str, ...]:
     said += [
         f"On {subject_of(link)} no block of {arm} went well."
         for link in links
-        for arm in dict.fromkeys(result.arm for cell in link.cells for result in cell.arms)
+        for arm in dict.fromkeys(
+            result.arm for cell in link.cells if cell.payload_bytes for result in cell.arms
+        )
         if link.best_of(arm) is None
     ]
     last_visits = {visit.before.link: visit for visit in run.record.visits}
