@@ -150,7 +150,7 @@ def _jump(step: _Step, limits: Sequence[Limit]) -> Jump:
         limits=tuple(
             limit
             for limit in limits
-            if before < limit.size_bytes and limit.size_bytes - HEADER_BYTES <= after
+            if before <= limit.size_bytes <= after + HEADER_BYTES
         ),
     )
 

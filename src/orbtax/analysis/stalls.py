@@ -7,6 +7,7 @@ bytes together. So the least is known even where every call of a size was delaye
 Delays that the machine brings in fall off towards longer ones; a timer makes them pile up at its
 own value. Calls are taken to have met a timer only if more of them lie about it than would if the
 density of the logarithm of the delay were level (binomial test), which clean data never come near.
+A message of many segments may meet a timer several times, and piles up at a multiple of it.
 """
 
 from __future__ import annotations
@@ -16,13 +17,16 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.stats import binom
 
 from orbtax.analysis.sweeps import Sweep, SweepPoint, call_times_ns
 from orbtax.model import Arm, Options
 
-WINDOW = 0.85, 1.25
-"""Delays this close to a timer count as it: the kernel's clock ticks are up to 10 ms long."""
+EARLY, LATE = 0.15, 0.25
+"""Delays so much shorter or longer count as a timer: the kernel's clock ticks are up to 10 ms."""
+MOST_TIMES = 3
+"""A message may have to wait for a timer so many times; more is found by smaller ones that do."""
 FLANK = 0.25
 """Delays from here on, as a share of the timer, tell how dense they are apart from it."""
 LONGEST_MESSAGE = 0.5
@@ -30,6 +34,9 @@ LONGEST_MESSAGE = 0.5
 SIGNIFICANCE = 0.001
 ONE_WINDOW_BYTES = 16 * 1024
 """Messages up to this size fit into the smallest window, so that no setting can slow them down."""
+
+Array = NDArray[np.float64]
+Counts = NDArray[np.int64]
 
 RTO_SYSCTL = "net.ipv4.tcp_rto_min_us"
 
@@ -79,14 +86,19 @@ def kernel_timers(facts: Mapping[str, str]) -> tuple[Timer, ...]:
 def find_stalls(
     sweep: Sweep, others: Iterable[Sweep], timers: Iterable[Timer]
 ) -> tuple[Stall, ...]:
-    """The stalls of a sweep, by size and timer. `others` are sweeps of the same link and run."""
+    """The stalls of a sweep, by size and timer. `others` are sweeps of the same link and run.
+
+    A size that met a shorter timer several times is not searched for a longer one, which cannot be
+    told from a multiple of it.
+    """
     least_ns = least_times_ns(sweep, others)
     found: list[Stall] = []
-    for timer in timers:
+    for timer in sorted(timers, key=lambda timer: timer.wait_s):
+        explained = {stall.payload_bytes for stall in found if stall.several}
         met = False
         for point in sweep.points:
             least = least_ns[point.payload_bytes]
-            if least > LONGEST_MESSAGE * timer.wait_s * 1e9:
+            if least > LONGEST_MESSAGE * timer.wait_s * 1e9 or point.payload_bytes in explained:
                 continue
             stall = _stall(point, least, timer, repeated=met)
             if stall is not None:
@@ -130,31 +142,52 @@ def remedies(
 
 
 def _stall(point: SweepPoint, least_ns: float, timer: Timer, *, repeated: bool) -> Stall | None:
-    """`repeated`: a smaller size met the timer, so that this one may meet it more than once."""
-    before, low, high = (share * timer.wait_s * 1e9 for share in (FLANK, *WINDOW))
+    """`repeated`: a smaller size met the timer, so that this one may meet it many times."""
     times_ns, counts = call_times_ns(point.calls)
-    delays_ns = times_ns - least_ns
-    met = (delays_ns >= low) & ((delays_ns <= high) | repeated)
-    stalled = int(counts[met].sum())
-    if not _piles_up(stalled, int(counts[(delays_ns >= before) & (delays_ns < low)].sum())):
+    delays = (times_ns - least_ns) / (timer.wait_s * 1e9)
+    most = math.inf if repeated else MOST_TIMES + LATE
+    met = (delays >= 1 - EARLY) & (delays <= most)
+    if not repeated and not _piles_up(delays, counts):
         return None
-    delay_ns = float(np.median(np.repeat(delays_ns[met], counts[met])))
+    if repeated and not _outnumber(int(counts[met].sum()), _shorter(delays, counts), 1.0):
+        return None
+    delay = float(np.median(np.repeat(delays[met], counts[met])))
+    bound_ns = least_ns + (1 - EARLY) * timer.wait_s * 1e9
     return Stall(
         timer=timer,
         payload_bytes=point.payload_bytes,
         calls=point.calls.calls,
-        stalled=stalled,
-        several=delay_ns > high,
-        delay_s=delay_ns / 1e9,
+        stalled=int(counts[met].sum()),
+        several=delay > 1 + LATE,
+        delay_s=delay * timer.wait_s,
         rounds=len(point.by_round),
-        stalled_rounds=sum(calls.max_ns >= least_ns + low for calls in point.by_round.values()),
+        stalled_rounds=sum(calls.max_ns >= bound_ns for calls in point.by_round.values()),
     )
 
 
-def _piles_up(about: int, before: int) -> bool:
-    """Whether so many calls about a timer are more than a level density explains."""
-    level = math.log(WINDOW[1] / WINDOW[0]) / math.log(WINDOW[1] / FLANK)
-    return about > 0 and float(binom.sf(about - 1, about + before, level)) <= SIGNIFICANCE
+def _piles_up(delays: Array, counts: Counts) -> bool:
+    """Whether delays, in units of a timer, pile up at it or at a small multiple."""
+    shorter = _shorter(delays, counts)
+    return any(
+        _outnumber(
+            int(counts[(delays >= times - EARLY) & (delays <= times + LATE)].sum()),
+            shorter,
+            times,
+        )
+        for times in range(1, MOST_TIMES + 1)
+    )
+
+
+def _shorter(delays: Array, counts: Counts) -> int:
+    """Calls whose delay is shorter than the timer, but of its order."""
+    return int(counts[(delays >= FLANK) & (delays < 1 - EARLY)].sum())
+
+
+def _outnumber(about: int, shorter: int, times: float) -> bool:
+    """Whether so many calls about a multiple of a timer are more than a level density explains."""
+    width = math.log((times + LATE) / (times - EARLY))
+    level = width / (width + math.log((1 - EARLY) / FLANK))
+    return about > 0 and float(binom.sf(about - 1, about + shorter, level)) <= SIGNIFICANCE
 
 
 def _is_same(one: Stall, other: Stall) -> bool:
