@@ -12,14 +12,13 @@ from orbtax.record import Run
 from orbtax.report import terminal
 from orbtax.report.content import Report, assemble
 from orbtax.report.files import write_files
-from orbtax.studies.latency_breaks import discontinuity_table
 from orbtax.studies.latency_front import latency_front
 from orbtax.studies.latency_grid import brief_passes, cell_of, full_passes, merging_cells
 from orbtax.studies.latency_published import merging_table, published_table
 from orbtax.studies.latency_results import LatencyResult, latency_results
 from orbtax.studies.latency_summary import latency_csv, latency_json
-from orbtax.studies.latency_tables import empty_table, model_table
-from orbtax.studies.latency_words import answers
+from orbtax.studies.latency_tables import brief_model_table, empty_table
+from orbtax.studies.latency_words import answers, breaks
 
 NAME = "latency"
 ROUNDS = 5
@@ -85,13 +84,14 @@ def _say(content: Report, results: Sequence[LatencyResult], *, quiet: bool) -> N
             for sentence in answers(result):
                 terminal.say(sentence)
             terminal.say("")
-        terminal.say_table(model_table(result), keys=2)
+        terminal.say_table(brief_model_table(result), keys=2)
         if quiet:
             continue
         if result.empty_calls:
             terminal.say_table(empty_table(result))
-        if any(each.stalls or each.jumps for each in result.sweeps):
-            terminal.say_table(discontinuity_table(result, splits=False), keys=4)
+        for line in breaks(result):
+            terminal.say(line)
+        terminal.say("")
         if result.merged:
             terminal.say_table(merging_table(result))
         terminal.say_table(published_table(result))

@@ -18,16 +18,12 @@ from orbtax.studies.latency_words import (
 from orbtax.units import display_duration, format_size
 
 
-def discontinuity_table(result: LatencyResult, *, splits: bool = True) -> Table:
-    """Stalls, jumps and, if asked for, sizes with two values: where, how often, and why."""
+def discontinuity_table(result: LatencyResult) -> Table:
+    """Stalls, jumps and sizes with two values: where, how often, and why."""
     rows = [
         row
         for each in result.sweeps
-        for row in (
-            *_stall_rows(result, each),
-            *_jump_rows(each),
-            *(_split_rows(each) if splits else ()),
-        )
+        for row in (*_stall_rows(result, each), *_jump_rows(each), *_split_rows(each))
     ]
     return Table(
         title=f"Where the time of a message is not continuous on {result.name}",

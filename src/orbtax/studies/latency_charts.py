@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from orbtax.analysis.sweeps import SweepPoint
-from orbtax.model import Arm, Options
+from orbtax.model import Options
 from orbtax.report.charts import Chart, Line, Panel, Reference, Scale
 from orbtax.report.style import ARM_LOOKS, BLUE, INK, VERMILION, Look
 from orbtax.studies.latency_results import LatencyResult, SweepResult
@@ -30,9 +30,9 @@ def time_chart(result: LatencyResult) -> Chart:
     """The usual time of a message by its size, a panel for each setting; bars: the rounds."""
     return Chart(
         name="time",
-        title="Time of a message, there and back",
+        title="Time of a message",
         subject=result.name,
-        y_label="time (µs)",
+        y_label="there and back (µs)",
         x_label=_SIZE,
         scale=Scale.LOG,
         panels=tuple(
@@ -61,7 +61,7 @@ def model_chart(result: LatencyResult) -> Chart:
         name="model",
         title="Overhead + size ÷ speed",
         subject=result.name,
-        y_label="time (µs)",
+        y_label="there and back (µs)",
         x_label=_SIZE,
         scale=Scale.LOG,
         panels=tuple(panels),
@@ -95,13 +95,16 @@ def stall_chart(result: LatencyResult) -> Chart:
     timer = min(result.timers, key=lambda each: each.wait_s)
     return Chart(
         name="stalls",
-        title="Fastest, usual and slowest calls",
+        title="Calls",
         subject=result.name,
-        y_label="time (µs)",
+        y_label="there and back (µs)",
         x_label=_SIZE,
         scale=Scale.LOG,
         reference=Reference(1e6 * timer.wait_s, timer_text(timer)),
-        panels=tuple(Panel(_title(each), tuple(_call_lines(each))) for each in shown),
+        panels=tuple(
+            Panel(f"{each.sweep.arm}, {setting_text(each.sweep.options)}", tuple(_call_lines(each)))
+            for each in shown
+        ),
     )
 
 
@@ -120,13 +123,13 @@ def merging_chart(result: LatencyResult) -> Chart:
         )
     return Chart(
         name="merging",
-        title="Messages in one segment of a stream",
+        title="Messages per segment",
         subject=result.name,
         y_label="messages per segment",
         x_label=_SIZE,
         scale=Scale.LOG,
         reference=Reference(1.0, "one each"),
-        panels=(Panel("TCP_NODELAY on and off", tuple(lines)),),
+        panels=(Panel("TCP_NODELAY", tuple(lines)),),
     )
 
 
@@ -188,8 +191,3 @@ def _line(
         x_bytes=[point.payload_bytes for point in shown],
         y=[value(point) for point in shown],
     )
-
-
-def _title(each: SweepResult) -> str:
-    arm: Arm = each.sweep.arm
-    return f"{arm}, {setting_text(each.sweep.options)}"

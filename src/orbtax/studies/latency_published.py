@@ -37,12 +37,13 @@ def published_table(result: LatencyResult | None = None) -> Table:
             Column("where", align=Align.LEFT),
             Column("overhead", "µs"),
             Column("half", "µs"),
-            Column("highest speed", "MB/s"),
-            Column("with messages of"),
-            Column("socket buffers"),
+            Column("at most", "MB/s"),
+            Column("with"),
+            Column("buffers"),
         ),
         rows=tuple(rows),
         notes=(
+            "At most: the highest speed measured, with messages of the size beside it.",
             "The report defines the overhead as ours is, as the limit of the time for small "
             "messages, and does not say whether its time is of one way; ours is there and back.",
         ),
@@ -93,7 +94,7 @@ def _beside_published(result: LatencyResult) -> Iterator[tuple[str, ...]]:
         overhead = each.model.overhead_us
         alike = each.sweep.ways == 2
         yield (
-            f"{each.sweep.arm}, {result.name}" + (", ends exchanged" if options.reverse else ""),
+            f"{each.sweep.arm} here" + (", ends exchanged" if options.reverse else ""),
             MISSING if overhead is None else significant(overhead.value),
             significant(overhead.value / 2) if overhead and alike else MISSING,
             significant(speed / 1e6),

@@ -12,7 +12,6 @@ from orbtax.analysis.costmodel import CostModel, fit_cost_model
 from orbtax.analysis.jumps import Jump, Limit, Split, find_jumps, find_splits
 from orbtax.analysis.merging import MergedMessages, merged_messages
 from orbtax.analysis.rates import good_blocks
-from orbtax.analysis.ratio import Interval, geometric_mean
 from orbtax.analysis.stalls import Remedy, Stall, Timer, find_stalls, kernel_timers, remedies
 from orbtax.analysis.sweeps import Sweep, SweepPoint, sweeps
 from orbtax.model import Arm, Case, Link, Options
@@ -53,13 +52,18 @@ class EmptyCall:
     """The call without a payload, measured alone, beside the overhead that the sweep gives."""
 
     options: Options
-    time_us: Interval
+    point: SweepPoint
     overhead_us: float | None  # of `corba` under the same setting; None: no model
+
+    @property
+    def time_us(self) -> float:
+        """The median of the rounds' medians, as of every size."""
+        return self.point.usual_us
 
     @property
     def overhead_ratio(self) -> float | None:
         """The fitted overhead over the measured call."""
-        return None if self.overhead_us is None else self.overhead_us / self.time_us.value
+        return None if self.overhead_us is None else self.overhead_us / self.time_us
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -159,9 +163,6 @@ def _sweep_result(
 
 
 def _empty_call(point: SweepPoint, options: Options, swept: Iterable[SweepResult]) -> EmptyCall:
-    time_us = geometric_mean(point.medians_us.values())
-    if time_us is None:
-        raise ValueError("a point has at least one round")
     models = (
         each.model
         for each in swept
@@ -169,9 +170,7 @@ def _empty_call(point: SweepPoint, options: Options, swept: Iterable[SweepResult
     )
     model = next(models, None)
     overhead = model.overhead_us if model else None
-    return EmptyCall(
-        options=options, time_us=time_us, overhead_us=overhead.value if overhead else None
-    )
+    return EmptyCall(options=options, point=point, overhead_us=overhead.value if overhead else None)
 
 
 def _limits(

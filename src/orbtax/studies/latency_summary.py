@@ -101,9 +101,9 @@ def _link(result: LatencyResult) -> Row:
 def _empty_call(each: EmptyCall) -> Row:
     return {
         **_options(each.options),
-        "time_us": each.time_us.value,
-        "time_us_low": each.time_us.low,
-        "time_us_high": each.time_us.high,
+        "usual_us": each.time_us,
+        "usual_us_low": min(each.point.medians_us.values()),
+        "usual_us_high": max(each.point.medians_us.values()),
         "overhead_us": each.overhead_us,
     }
 

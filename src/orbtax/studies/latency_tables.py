@@ -6,20 +6,25 @@ import math
 from collections.abc import Iterator
 
 from orbtax.histogram import percentile
-from orbtax.report.numbers import per_cent, significant, with_bounds
-from orbtax.report.results import INTERVALS
+from orbtax.report.numbers import per_cent, significant
 from orbtax.report.tables import MISSING, Align, Column, Table
 from orbtax.studies.latency_results import LatencyResult, SweepResult
 from orbtax.studies.latency_words import (
     estimate_text,
     setting_text,
+    short_estimate_text,
     timer_text,
+    usual_text,
 )
 from orbtax.units import display_size, format_size
 
 _ARM = Column("arm", align=Align.LEFT)
 _SETTING = Column("setting", align=Align.LEFT)
+_USUAL_NOTE = (
+    "Usual: median of the rounds' medians, in brackets the lowest and the highest of them."
+)
 _MODEL_NOTES = (
+    "Default: buffers left to the kernel, TCP_NODELAY on, from the sender to the receiver.",
     "Time = overhead + size ÷ speed, fitted with relative residuals to the median of each "
     "repetition's calls. In brackets: 95 % intervals.",
     "Overhead: the time of a message as its size goes to zero, there and back, since every arm "
@@ -52,12 +57,45 @@ def model_table(result: LatencyResult) -> Table:
     )
 
 
+def brief_model_table(result: LatencyResult) -> Table:
+    """The same without what a terminal has no room for."""
+    rows = [
+        (
+            str(each.sweep.arm),
+            setting_text(each.sweep.options),
+            short_estimate_text(model.overhead_us),
+            short_estimate_text(model.asymptotic_bytes_s, _mbyte_s),
+            MISSING
+            if model.half_speed_bytes is None
+            else display_size(model.half_speed_bytes.value),
+            str(model.shape)
+            if model.breakpoint_bytes is None
+            else f"{model.shape} at {display_size(model.breakpoint_bytes.value)}",
+        )
+        for each in result.sweeps
+        if (model := each.model) is not None
+    ]
+    return Table(
+        title=f"Overhead and speed on {result.name}",
+        columns=(
+            _ARM,
+            _SETTING,
+            Column("overhead", "µs"),
+            Column("r∞", "MB/s"),
+            Column("n½"),
+            Column("law", align=Align.LEFT),
+        ),
+        rows=tuple(rows),
+        notes=(*_MODEL_NOTES, *_left_out(result), *_not_applied(result)),
+    )
+
+
 def empty_table(result: LatencyResult) -> Table:
     """The empty call measured alone, beside the overhead that the sweep of `corba` gives."""
     rows = [
         (
             setting_text(each.options),
-            with_bounds(each.time_us, significant),
+            usual_text(each.point),
             MISSING if each.overhead_us is None else significant(each.overhead_us),
             MISSING if each.overhead_ratio is None else per_cent(each.overhead_ratio),
         )
@@ -67,12 +105,12 @@ def empty_table(result: LatencyResult) -> Table:
         title=f"The empty CORBA call on {result.name}",
         columns=(
             _SETTING,
-            Column("measured alone", "µs"),
+            Column("usual, measured alone", "µs"),
             Column("overhead by the sweep", "µs"),
             Column("of it", "%"),
         ),
         rows=tuple(rows),
-        notes=(INTERVALS,),
+        notes=(_USUAL_NOTE,),
     )
 
 
@@ -84,8 +122,7 @@ def points_table(result: LatencyResult, each: SweepResult) -> Table:
             str(len(point.by_round)),
             f"{point.calls.calls:,}",
             significant(point.calls.min_ns / 1000),
-            f"{significant(point.usual_us)} [{significant(min(point.medians_us.values()))}, "
-            f"{significant(max(point.medians_us.values()))}]",
+            usual_text(point),
             _microseconds(percentile(point.calls, 0.99)),
             significant(point.calls.max_ns / 1000),
             *_model_cells(each, point.payload_bytes, point.usual_us),
@@ -109,7 +146,7 @@ def points_table(result: LatencyResult, each: SweepResult) -> Table:
             Column("stalls", align=Align.LEFT),
         ),
         rows=tuple(rows),
-        notes=("Usual: median of the rounds' medians, in brackets the lowest and the highest.",),
+        notes=(_USUAL_NOTE,),
     )
 
 
@@ -127,11 +164,15 @@ def _model_row(each: SweepResult) -> tuple[str, ...]:
         estimate_text(model.overhead_us),
         significant(model.overhead_us.value / 2) if alike and model.overhead_us else MISSING,
         estimate_text(model.byte_ns),
-        estimate_text(model.asymptotic_bytes_s, lambda speed: significant(speed / 1e6)),
+        estimate_text(model.asymptotic_bytes_s, _mbyte_s),
         estimate_text(model.half_speed_bytes, display_size),
         law,
         significant(100 * math.expm1(max(model.residuals, key=abs))),
     )
+
+
+def _mbyte_s(speed_bytes_s: float) -> str:
+    return significant(speed_bytes_s / 1e6)
 
 
 def _left_out(result: LatencyResult) -> Iterator[str]:

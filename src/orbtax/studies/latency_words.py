@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from decimal import Decimal
 
 from orbtax.analysis.costmodel import Estimate
 from orbtax.analysis.jumps import Jump
 from orbtax.analysis.stalls import Remedy, Stall, Timer
+from orbtax.analysis.sweeps import SweepPoint
 from orbtax.model import Arm, Options
 from orbtax.report.front import listed
 from orbtax.report.numbers import Show, counted, per_cent, significant
@@ -16,11 +18,9 @@ from orbtax.units import display_duration, display_size, format_size
 
 
 def setting_text(options: Options) -> str:
-    """A setting in words: `kernel's buffers`, `buffers 32 KiB, TCP_NODELAY off`."""
+    """A setting in words: `default`, `buffers 32 KiB, TCP_NODELAY off`."""
     send, receive = options.send_buffer_bytes, options.receive_buffer_bytes
-    if send is None and receive is None:
-        said = ["kernel's buffers"]
-    elif send is not None and send == receive:
+    if send is not None and send == receive:
         said = [f"buffers {format_size(send)}"]
     else:
         sides = (("send", send), ("receive", receive))
@@ -29,7 +29,7 @@ def setting_text(options: Options) -> str:
         said.append("TCP_NODELAY off")
     if options.reverse:
         said.append("ends exchanged")
-    return ", ".join(said)
+    return ", ".join(said) or "default"
 
 
 def estimate_text(estimate: Estimate | None, show: Show = significant) -> str:
@@ -39,9 +39,24 @@ def estimate_text(estimate: Estimate | None, show: Show = significant) -> str:
     return f"{show(estimate.value)} [{show(estimate.low)}, {show(estimate.high)}]"
 
 
+def short_estimate_text(estimate: Estimate | None, show: Show = significant) -> str:
+    """A value with how far its interval reaches up: `54.5 ±5.3 %`."""
+    if estimate is None:
+        return MISSING
+    reach = estimate.high / estimate.value - 1
+    return f"{show(estimate.value)} ±{Decimal(f'{100 * reach:.1e}'):f} %"
+
+
 def timer_text(timer: Timer) -> str:
     """A timer with its time: `delayed acknowledgement, 40.0 ms`."""
     return f"{timer.name}, {display_duration(timer.wait_s)}"
+
+
+def usual_text(point: SweepPoint) -> str:
+    """The usual time of a size in µs with the lowest and the highest round: `54.5 [53.1, 56.0]`."""
+    rounds = point.medians_us.values()
+    lowest, highest = significant(min(rounds)), significant(max(rounds))
+    return f"{significant(point.usual_us)} [{lowest}, {highest}]"
 
 
 def stall_text(stall: Stall) -> str:
@@ -78,6 +93,26 @@ def jump_text(jump: Jump) -> str:
     )
 
 
+def breaks(result: LatencyResult) -> Iterator[str]:
+    """Each stall and jump in a line, for where there is no room for a table."""
+    for each in result.sweeps:
+        where = f"{each.sweep.arm}, {setting_text(each.sweep.options)}"
+        for stall in each.stalls:
+            remedies = remedies_text(result.remedies(stall, each.sweep))
+            yield (
+                f"stall: {where}, {format_size(stall.payload_bytes)}: "
+                f"{display_duration(stall.delay_s)} late ({timer_text(stall.timer)}), "
+                f"{stall_text(stall)}" + ("" if remedies == MISSING else f"; {remedies}")
+            )
+        for jump in each.jumps:
+            limits = "; ".join(limit.name for limit in jump.limits)
+            yield (
+                f"jump: {where}, {format_size(jump.from_bytes)} → {format_size(jump.to_bytes)}: "
+                f"{significant(jump.from_us)} → {significant(jump.to_us)} µs, {jump_text(jump)}"
+                + (f"; there: {limits}" if limits else "")
+            )
+
+
 def answers(result: LatencyResult) -> Iterator[str]:
     """What was found on one link: overhead and speed, stalls, jumps."""
     yield _overhead(result)
@@ -94,8 +129,7 @@ def _overhead(result: LatencyResult) -> str:
     if plain is None:
         return f"On {result.name} no empty call was measured."
     said = (
-        f"On {result.name} an empty CORBA call takes {significant(plain.time_us.value)} µs there "
-        "and back"
+        f"On {result.name} an empty CORBA call takes {significant(plain.time_us)} µs there and back"
     )
     if plain.overhead_ratio is None or plain.overhead_us is None:
         return f"{said}."
