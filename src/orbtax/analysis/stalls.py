@@ -23,7 +23,7 @@ from scipy.stats import binom
 from orbtax.analysis.sweeps import Sweep, SweepPoint, call_times_ns
 from orbtax.model import Arm, Options
 
-EARLY, LATE = 0.15, 0.25
+EARLY, LATE = 0.15, 0.3
 """Delays so much shorter or longer count as a timer: the kernel's clock ticks are up to 10 ms."""
 MOST_TIMES = 3
 """A message may have to wait for a timer so many times; more is found by smaller ones that do."""
@@ -31,7 +31,7 @@ FLANK = 0.25
 """Delays from here on, as a share of the timer, tell how dense they are apart from it."""
 LONGEST_MESSAGE = 0.5
 """Of a timer. In messages that take longer anyway, a delay of its length is nothing special."""
-SIGNIFICANCE = 0.001
+SIGNIFICANCE = 1e-4
 ONE_WINDOW_BYTES = 16 * 1024
 """Messages up to this size fit into the smallest window, so that no setting can slow them down."""
 
