@@ -1,9 +1,10 @@
 """Where a sweep is not continuous: jumps between neighbouring sizes, and sizes with two values.
 
 Whatever its overhead and speed, a straight line neither falls nor rises faster than the size does:
-from one size to the next, time grows by a factor between 1 and the factor of the sizes. A jump is
-what lies beyond that. So no model has to be right for one to be found; sizes close to each other
-show a small one, sizes far apart only a large one.
+from one size to the next, time grows by a factor between 1 and the factor of the sizes. Where the
+speed changes between sizes that are far apart, it may also rise as steeply as it goes on to rise
+beyond them. A jump is what exceeds both. So no model has to be right for one to be found; sizes
+close to each other show a small one, sizes far apart only a large one.
 """
 
 from __future__ import annotations
@@ -28,6 +29,8 @@ STEP_SIGNIFICANCE = 0.01
 LEAST_SPLIT = 0.25
 SPLIT_SCATTERS = 6.0
 """Repetitions are told to fall into two if they lie so many standard deviations apart."""
+FAR_APART = 1.1
+"""From this ratio of two sizes on, a change of speed between them may look like a jump."""
 HEADER_BYTES = 128
 """What stands before a payload on the wire, so that a limit is met this much earlier."""
 
@@ -72,14 +75,13 @@ class _Step:
     before: SweepPoint
     after: SweepPoint
     logs: tuple[float, ...]
+    most: float  # what a straight line, or a change from one to another, explains
     mean: float
     error: float
 
     def excess(self, log: float) -> float:
-        """What of a logarithm no straight line explains."""
-        before, after = self.before.payload_bytes, self.after.payload_bytes
-        most = math.log(after / before) if before else math.inf
-        return log - min(max(log, 0.0), most)
+        """What of a logarithm that does not explain."""
+        return log - min(max(log, 0.0), self.most)
 
 
 def find_jumps(sweep: Sweep, limits: Iterable[Limit] = ()) -> tuple[Jump, ...]:
@@ -112,12 +114,29 @@ def find_splits(sweep: Sweep) -> tuple[Split, ...]:
 
 def _steps(sweep: Sweep) -> list[_Step]:
     steps = []
-    for before, after in pairwise(sweep.points):
+    for before, after, beyond in zip(
+        sweep.points, sweep.points[1:], [*sweep.points[2:], None], strict=False
+    ):
         both = before.medians_us.keys() & after.medians_us.keys()
         logs = tuple(math.log(after.medians_us[key] / before.medians_us[key]) for key in both)
         if len(logs) > 1:
-            steps.append(_Step(before, after, logs, *mean_and_error(logs)))
+            most = _most(before, after, beyond)
+            steps.append(_Step(before, after, logs, most, *mean_and_error(logs)))
     return steps
+
+
+def _most(before: SweepPoint, after: SweepPoint, beyond: SweepPoint | None) -> float:
+    """The largest logarithm of a step that lines explain; `beyond` is the size after both."""
+    if not before.payload_bytes:
+        return math.inf
+    line = math.log(after.payload_bytes / before.payload_bytes)
+    if line < math.log(FAR_APART):
+        return line
+    if beyond is None:
+        return math.inf
+    byte_us = (beyond.usual_us - after.usual_us) / (beyond.payload_bytes - after.payload_bytes)
+    rise_us = max(0.0, byte_us) * (after.payload_bytes - before.payload_bytes)
+    return max(line, math.log1p(rise_us / before.usual_us))
 
 
 def _usual_error(steps: Sequence[_Step]) -> float:
@@ -148,9 +167,7 @@ def _jump(step: _Step, limits: Sequence[Limit]) -> Jump:
         rounds=len(step.logs),
         agreeing_rounds=sum(step.excess(log) / excess >= 0.5 for log in step.logs),
         limits=tuple(
-            limit
-            for limit in limits
-            if before <= limit.size_bytes <= after + HEADER_BYTES
+            limit for limit in limits if before <= limit.size_bytes <= after + HEADER_BYTES
         ),
     )
 
