@@ -7,7 +7,6 @@ from zero, the client runs the block, the servant says what came in, both close.
 from __future__ import annotations
 
 import contextlib
-import dataclasses
 import functools
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -16,11 +15,11 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from orbtax import agent, programs
+from orbtax import accounts, agent, programs
 from orbtax.errors import ProgramError
 from orbtax.model import Arm, Block, End, EndName, Link, Placement
 from orbtax.programs import Program
-from orbtax.record import Environment, Sample, Status
+from orbtax.record import Environment, Sample
 from orbtax.ring import slots_for
 
 ANSWER_S = 60.0
@@ -105,9 +104,9 @@ class Pair:
     def run(self, block: Block) -> Sample:
         """Runs one block. A block that fails gives a failed sample, and new programs next time."""
         started_utc = datetime.now(UTC).isoformat(timespec="milliseconds")
-        failed = functools.partial(_failed, block, self._session, started_utc)
+        failed = functools.partial(accounts.failed, block, self._session, started_utc)
         try:
-            return _measured(failed, *self._run(block))
+            return accounts.measured(failed, *self._run(block))
         except ProgramError as error:
             arm, reverse = block.case.arm, block.case.options.reverse
             self._stop([self._client_key(arm, reverse), self._servant_key(arm, reverse)])
@@ -202,62 +201,3 @@ def _patience_s(block: Block) -> float:
     amount = block.amount
     messages = -(-amount.total_bytes // size) if size else amount.empty_messages
     return ANSWER_S + amount.total_bytes / SLOWEST_BYTE_S + messages / SLOWEST_MESSAGE_S
-
-
-def _failed(block: Block, session: int, started_utc: str, reason: str) -> Sample:
-    return Sample(
-        case=block.case,
-        cell=block.cell,
-        round=block.round,
-        position=block.position,
-        purpose=block.purpose,
-        session=session,
-        started_utc=started_utc,
-        status=Status.FAILED,
-        asked_bytes=block.amount.total_bytes,
-        reason=reason,
-    )
-
-
-def _measured(
-    failed: Callable[[str], Sample], outcome: agent.Outcome, receipt: agent.Receipt
-) -> Sample:
-    """The sample of a block that ran to its end; still failed if the two accounts disagree."""
-    sample = failed(_disagreement(outcome, receipt) or "")
-    whole = not sample.reason
-    received_bytes = receipt.received_bytes
-    return dataclasses.replace(
-        sample,
-        status=Status.OK if whole else Status.FAILED,
-        reason=sample.reason or None,
-        confirmed_bytes=received_bytes,
-        messages=receipt.messages,
-        window_s=outcome.window_s,
-        goodput_bit_s=8 * received_bytes / outcome.window_s if whole else None,
-        clock_tick_s=outcome.clock_tick_s,
-        start_skew_s=outcome.start_skew_s,
-        thread_bytes=outcome.thread_bytes,
-        thread_window_s=outcome.thread_window_s,
-        connections=receipt.connections,
-        latencies=outcome.latencies,
-        checksum=None if receipt.checksum is None else receipt.checksum == outcome.checksum,
-        client=outcome.record,
-        servant=receipt.record,
-    )
-
-
-def _disagreement(outcome: agent.Outcome, receipt: agent.Receipt) -> str | None:
-    """Why the two ends' accounts do not fit together; None if they do."""
-    asked = sum(outcome.thread_bytes)
-    if receipt.faults:
-        return f"{receipt.faults} faults at the receiver, first: {'; '.join(receipt.first_faults)}"
-    if not asked == receipt.received_bytes == outcome.confirmed_bytes:
-        return (
-            f"{asked} bytes were asked, the receiver took {receipt.received_bytes} "
-            f"and confirmed {outcome.confirmed_bytes}"
-        )
-    if receipt.messages != outcome.messages:
-        return f"{outcome.messages} messages were sent and {receipt.messages} came"
-    if receipt.checksum != outcome.checksum:
-        return "the checksums of the messages sent and received differ"
-    return None
