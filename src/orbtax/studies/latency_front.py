@@ -41,8 +41,8 @@ def measured(results: Sequence[LatencyResult]) -> str:
     settings = dict.fromkeys(setting_text(sweep.options) for sweep in sweeps)
     return (
         f"How long a message of {format_size(sizes[0])} to {format_size(sizes[-1])} takes, there "
-        f"and back, with one thread: {listed(arms)}, with {'; '.join(settings)}. Each repetition "
-        "goes over all sizes."
+        f"and back, with one thread: {listed(arms)}. Settings: {'; '.join(settings)}. Each "
+        "repetition goes over all sizes."
     )
 
 

@@ -26,7 +26,7 @@ _USUAL_NOTE = (
 _MODEL_NOTES = (
     "Default: buffers left to the kernel, TCP_NODELAY on, from the sender to the receiver.",
     "Time = overhead + size ÷ speed, fitted with relative residuals to the median of each "
-    "repetition's calls. In brackets: 95 % intervals.",
+    "repetition's calls. In brackets, or after ±: 95 % intervals.",
     "Overhead: the time of a message as its size goes to zero, there and back, since every arm "
     "waits for the reply. Half of it stands only where message and reply are alike.",
     "r∞: speed towards large messages, of one way. n½: the size that reaches half of it.",

@@ -17,6 +17,10 @@ from orbtax.studies.latency_results import LatencyResult, SweepResult
 from orbtax.units import display_duration, display_size, format_size
 
 
+DEFAULT = "default"
+"""The setting in which nothing is set: buffers left to the kernel, TCP_NODELAY on."""
+
+
 def setting_text(options: Options) -> str:
     """A setting in words: `default`, `buffers 32 KiB, TCP_NODELAY off`."""
     send, receive = options.send_buffer_bytes, options.receive_buffer_bytes
@@ -29,7 +33,13 @@ def setting_text(options: Options) -> str:
         said.append("TCP_NODELAY off")
     if options.reverse:
         said.append("ends exchanged")
-    return ", ".join(said) or "default"
+    return ", ".join(said) or DEFAULT
+
+
+def under_text(options: Options) -> str:
+    """A setting at the end of a sentence: `with buffers 32 KiB`, `by default`."""
+    said = setting_text(options)
+    return "by default" if said == DEFAULT else f"with {said}"
 
 
 def estimate_text(estimate: Estimate | None, show: Show = significant) -> str:
@@ -77,7 +87,7 @@ def remedies_text(remedies: tuple[Remedy, ...]) -> str:
     """What other settings did about a stall; a dash if none was tried that could help."""
     return (
         "; ".join(
-            f"{'gone' if remedy.removes else 'still there'} with {setting_text(remedy.options)}"
+            f"{'gone' if remedy.removes else 'still there'} {under_text(remedy.options)}"
             for remedy in remedies
         )
         or MISSING
@@ -163,7 +173,7 @@ def _stalls(result: LatencyResult) -> Iterator[str]:
         sizes = listed(dict.fromkeys(format_size(stall.payload_bytes) for stall in each.stalls))
         gone = remedies_text(result.remedies(each.stalls[0], each.sweep))
         yield (
-            f"{each.sweep.arm} with {setting_text(each.sweep.options)} waited for a timer of the "
+            f"{each.sweep.arm} {under_text(each.sweep.options)} waited for a timer of the "
             f"kernel ({timers}) at {sizes}" + ("." if gone == MISSING else f": {gone}.")
         )
 
