@@ -16,7 +16,6 @@ from orbtax.report.tables import MISSING
 from orbtax.studies.latency_results import LatencyResult, SweepResult
 from orbtax.units import display_duration, display_size, format_size
 
-
 DEFAULT = "default"
 """The setting in which nothing is set: buffers left to the kernel, TCP_NODELAY on."""
 
