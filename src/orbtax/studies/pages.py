@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import importlib
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from orbtax import store
+from orbtax.report.files import write_whole
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,19 +28,38 @@ class StoredPage:
         text: str = importlib.import_module(self.module).page(run)
         return text
 
+    def figures(self, checkout: Path) -> Mapping[Path, bytes]:
+        """The figures of the page by their files; none if its module draws none."""
+        module = importlib.import_module(self.module)
+        if not hasattr(module, "figures"):
+            return {}
+        folder = (checkout / self.file).parent / "figures"
+        drawn: Mapping[str, bytes] = module.figures(store.read(checkout / self.run))
+        return {folder / name: content for name, content in drawn.items()}
+
     def is_current(self, checkout: Path) -> bool:
-        """Whether the file says what the stored run gives."""
+        """Whether the file says what the stored run gives, and its figures are there."""
         file = checkout / self.file
-        return file.exists() and file.read_text(encoding="utf-8") == self.render(checkout)
+        # A figure's bytes follow matplotlib's version: that it is there has to do.
+        return (
+            file.exists()
+            and file.read_text(encoding="utf-8") == self.render(checkout)
+            and all(figure.exists() for figure in self.figures(checkout))
+        )
 
     def write(self, checkout: Path) -> None:
-        """Makes the file anew."""
-        file = checkout / self.file
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(self.render(checkout), encoding="utf-8")
+        """Makes the file and its figures anew."""
+        write_whole(checkout / self.file, self.render(checkout).encode())
+        for figure, content in self.figures(checkout).items():
+            write_whole(figure, content)
 
 
 PAGES = (
+    StoredPage(
+        file="docs/compare.md",
+        run="docs/data/compare-ib",
+        module="orbtax.studies.compare_page",
+    ),
     StoredPage(
         file="docs/mailing-list-study.md",
         run="docs/data/mailing-list-study",
