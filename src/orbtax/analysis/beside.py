@@ -43,9 +43,9 @@ class Slowdown:
 
 
 def slower(measured: Measured, other: Measured) -> Interval | None:
-    """The goodput of a case over that of another; None unless it is slower beyond doubt.
+    """The goodput of a case over that of another; None unless it is clearly slower.
 
-    Beyond doubt is: by more than `MARGIN`, and with all of the 95 % interval.
+    That is by more than `MARGIN`, and with all of the 95 % interval.
     """
     ratio, _ = rate_ratio(measured.rates, other.rates)
     if ratio is None or ratio.high is None or ratio.high >= 1 or ratio.value > 1 - MARGIN:
@@ -69,28 +69,35 @@ def causes_beside(
     return tuple(bottleneck for bottleneck in found if bottleneck is not None)
 
 
-def slowdowns(family: Iterable[Measured], caches_bytes: Mapping[str, int]) -> Iterator[Slowdown]:
-    """Each case of a family that is slower than the fastest one with smaller buffers in force."""
+def beside_smaller(family: Iterable[Measured]) -> tuple[tuple[Measured, Measured], ...]:
+    """Each case of a family with the fastest of those whose buffers in force are smaller."""
     sized = [
         (each.flow.buffers_bytes, each)
         for each in family
         if each.flow.buffers_bytes is not None and each.goodput_bit_s is not None
     ]
-    for buffers_bytes, each in sized:
-        below = [other for other_bytes, other in sized if other_bytes < buffers_bytes]
-        if not below:
-            continue
-        fastest = max(below, key=_goodput_bit_s)
-        ratio = slower(each, fastest)
-        if ratio is not None:
-            yield Slowdown(
-                larger=each,
-                smaller=fastest,
-                ratio=ratio,
-                new_labels=tuple(label for label in each.labels if label not in fastest.labels),
-                outgrown=_outgrown(fastest, each, caches_bytes),
-                changes=tuple(_changes(fastest, each)),
-            )
+    return tuple(
+        (each, max(below, key=_goodput_bit_s))
+        for buffers_bytes, each in sized
+        if (below := [other for other_bytes, other in sized if other_bytes < buffers_bytes])
+    )
+
+
+def slowdown(
+    larger: Measured, smaller: Measured, caches_bytes: Mapping[str, int]
+) -> Slowdown | None:
+    """What changed with the larger buffers, if they are clearly slower."""
+    ratio = slower(larger, smaller)
+    if ratio is None:
+        return None
+    return Slowdown(
+        larger=larger,
+        smaller=smaller,
+        ratio=ratio,
+        new_labels=tuple(label for label in larger.labels if label not in smaller.labels),
+        outgrown=_outgrown(smaller, larger, caches_bytes),
+        changes=tuple(_changes(smaller, larger)),
+    )
 
 
 def _cache(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from orbtax.analysis.beside import Slowdown, causes_beside, slowdowns
+from orbtax.analysis.beside import Slowdown, beside_smaller, causes_beside, slowdown
 from orbtax.analysis.bottleneck import Bottleneck, bottlenecks
 from orbtax.analysis.bounds import Measured, bounds, shortfalls, sleeps_per_message
 from orbtax.analysis.caches import cache_sizes_bytes
@@ -35,7 +35,8 @@ class BufferResult:
     best_bit_s: float | None  # the most that the link carries: by its rate, else as measured
     least_rtt_us: float | None
     caches_bytes: Mapping[str, int]
-    slowdowns: tuple[Slowdown, ...]
+    comparisons: int  # of larger with smaller buffers
+    slowdowns: tuple[Slowdown, ...]  # in which the larger ones are clearly slower
 
     @property
     def delay_product_bytes(self) -> float | None:
@@ -78,6 +79,14 @@ def _result(run: Run, rates: Sequence[CaseRates]) -> BufferResult:
     arms = tuple(dict.fromkeys(each.case.arm for each in alone))
     buffers = tuple(dict.fromkeys(each.buffers for each in alone))
     sizes = tuple(sorted({each.case.payload_bytes for each in alone}))
+    pairs = [
+        pair
+        for arm in arms
+        for size in sizes
+        for pair in beside_smaller(
+            each for place, each in cases.items() if place[:2] == (arm, size)
+        )
+    ]
     return BufferResult(
         link=first,
         arms=arms,
@@ -95,13 +104,11 @@ def _result(run: Run, rates: Sequence[CaseRates]) -> BufferResult:
             (each.flow.least_rtt_us for each in alone if each.flow.least_rtt_us), default=None
         ),
         caches_bytes=caches_bytes,
+        comparisons=len(pairs),
         slowdowns=tuple(
-            slowdown
-            for arm in arms
-            for size in sizes
-            for slowdown in slowdowns(
-                [each for (a, s, _), each in cases.items() if (a, s) == (arm, size)], caches_bytes
-            )
+            found
+            for larger, smaller in pairs
+            if (found := slowdown(larger, smaller, caches_bytes)) is not None
         ),
     )
 

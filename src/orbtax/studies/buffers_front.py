@@ -18,11 +18,11 @@ from orbtax.studies.buffers_tables import (
     POST,
     evidence_table,
     goodput_table,
-    in_force_table,
     published_mbit_s,
     reason_table,
     slowdown_table,
 )
+from orbtax.studies.buffers_windows import in_force_table, window_table
 from orbtax.studies.buffers_words import answers, subject_of
 from orbtax.units import format_size
 
@@ -88,6 +88,8 @@ def speed_chart(result: BufferResult) -> Chart:
 def _details(result: BufferResult) -> Iterator[Table]:
     if result.slowdowns:
         yield slowdown_table(result)
+    if (windows := window_table(result)).rows:
+        yield windows
     for arm in result.arms:
         yield evidence_table(result, arm)
 

@@ -2,25 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from statistics import median
-
 from orbtax.analysis.bottleneck import Label
 from orbtax.analysis.bounds import Measured
 from orbtax.analysis.buffer_results import BufferResult
 from orbtax.model import Arm
 from orbtax.published.sdp_buffers import sdp_results
-from orbtax.report.numbers import gbit_s, per_cent, significant, with_bounds
+from orbtax.report.numbers import counted, gbit_s, per_cent, significant, with_bounds
 from orbtax.report.results import INTERVALS
 from orbtax.report.tables import MISSING, Align, Column, Table
 from orbtax.socket_buffers import Buffers
 from orbtax.studies.buffers_words import (
     changes_text,
-    path_text,
+    lacking,
     reason_text,
     subject_of,
 )
-from orbtax.units import display_size, format_size
+from orbtax.units import format_size
 
 POST = "SDP 2008"
 _MESSAGE = Column("message")
@@ -48,7 +45,7 @@ def goodput_table(result: BufferResult, arm: Arm) -> Table:
             *(Column(str(buffers), f"{POST}, Mbit/s") for buffers in theirs),
         ),
         rows=tuple(rows),
-        notes=(_ORDER, *(post if theirs else ()), *_lacking(result, [arm])),
+        notes=(_ORDER, *(post if theirs else ()), *lacking(result, [arm])),
     )
 
 
@@ -119,35 +116,6 @@ def evidence_table(result: BufferResult, arm: Arm) -> Table:
     return Table(title=title, columns=columns, rows=tuple(rows), notes=notes)
 
 
-def in_force_table(result: BufferResult) -> Table:
-    """Buffers as asked for and as in force, with what the path holds, over all message sizes."""
-    rows = [
-        (str(arm), str(buffers), *_in_force(result, arm, buffers))
-        for arm in result.arms
-        for buffers in result.buffers
-        if (arm, buffers) not in result.lacking
-    ]
-    columns = (
-        Column("arm", align=Align.LEFT),
-        Column("asked for", align=Align.LEFT),
-        Column("send buffer in force", align=Align.LEFT),
-        Column("receive buffer in force", align=Align.LEFT),
-        Column("window", align=Align.LEFT),
-        Column("least round trip", "µs"),
-        Column("round trip under load", "µs"),
-    )
-    notes = (
-        path_text(result),
-        "In force: as the kernel counts, which is twice what is asked for; smallest to largest "
-        "over the message sizes. The window is what the receiver offered at the end of a block. "
-        "Round trip under load: the middle one over the message sizes.",
-        *_clipped(result),
-        *_lacking(result, result.arms),
-    )
-    title = f"Socket buffers on {subject_of(result)}"
-    return Table(title=title, columns=columns, rows=tuple(rows), notes=notes)
-
-
 def slowdown_table(result: BufferResult) -> Table:
     """Where larger buffers were slower than smaller ones, and what changed with them."""
     rows = [
@@ -170,9 +138,10 @@ def slowdown_table(result: BufferResult) -> Table:
         Column("what changed", align=Align.LEFT),
     )
     notes = (
-        "Compared with the fastest of those whose buffers in force are smaller. Only what is "
-        "slower by more than 10 % and by all of the 95 % interval stands here; a number is told "
-        "as changed if it is worse by 20 %. In brackets: the interval.",
+        f"Of {counted(result.comparisons, 'comparison')}, each with the fastest of those whose "
+        "buffers in force are smaller. Only what is slower by more than 10 % and by all of the "
+        "95 % interval, in brackets, stands here; one in forty comes to that by chance where "
+        "nothing differs. A number is told as changed if it is worse by 20 %.",
     )
     title = f"Where larger buffers were slower on {subject_of(result)}"
     return Table(title=title, columns=columns, rows=tuple(rows), notes=notes)
@@ -205,47 +174,3 @@ def _labels(measured: Measured | None) -> str:
     if measured is None or not measured.bottlenecks:
         return MISSING
     return ", ".join("?" if label is Label.UNKNOWN else str(label) for label in measured.labels)
-
-
-def _in_force(result: BufferResult, arm: Arm, buffers: Buffers) -> tuple[str, ...]:
-    flows = [
-        each.flow
-        for (of_arm, _, asked), each in result.cases.items()
-        if (of_arm, asked) == (arm, buffers)
-    ]
-    loaded = [flow.rtt_us for flow in flows if flow.rtt_us is not None]
-    least = [flow.least_rtt_us for flow in flows if flow.least_rtt_us is not None]
-    return (
-        _sizes(flow.send_buffer_bytes for flow in flows),
-        _sizes(flow.receive_buffer_bytes for flow in flows),
-        _sizes(flow.window_bytes for flow in flows),
-        significant(min(least)) if least else MISSING,
-        significant(median(loaded)) if loaded else MISSING,
-    )
-
-
-def _sizes(sizes: Iterable[float | None]) -> str:
-    known = [size for size in sizes if size is not None]
-    if not known:
-        return MISSING
-    return " to ".join(dict.fromkeys(display_size(size) for size in (min(known), max(known))))
-
-
-def _clipped(result: BufferResult) -> Iterator[str]:
-    """What is smaller than what was asked for, each setting and side once."""
-    said = {
-        (each.buffers, shortfall.side, shortfall.limit): (
-            f"Clipped: the {shortfall.side} buffer of {each.buffers} was "
-            f"{display_size(shortfall.in_force_bytes)} instead of "
-            f"{display_size(2 * shortfall.asked_bytes)} ({shortfall.limit or 'the kernel'})."
-        )
-        for each in result.cases.values()
-        for shortfall in each.shortfalls
-    }
-    return iter(said.values())
-
-
-def _lacking(result: BufferResult, arms: Sequence[Arm]) -> Iterator[str]:
-    for (arm, buffers), reason in result.lacking.items():
-        if arm in arms:
-            yield f"{arm} cannot have {buffers} here: {reason}."

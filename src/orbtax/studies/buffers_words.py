@@ -60,6 +60,13 @@ def changes_text(slowdown: Slowdown) -> str:
     return "; ".join(said) or "nothing that was looked at"
 
 
+def lacking(result: BufferResult, arms: Sequence[Arm]) -> Iterator[str]:
+    """What cannot be had on the link, a sentence each."""
+    for (arm, buffers), reason in result.lacking.items():
+        if arm in arms:
+            yield f"{arm} cannot have {buffers} here: {reason}."
+
+
 def _fastest(result: BufferResult, arm: Arm) -> str:
     known = [
         (each.goodput_bit_s, each)
@@ -97,12 +104,13 @@ def _larger(result: BufferResult) -> str:
     found = result.slowdowns
     if not found:
         return (
-            "Nowhere were larger buffers slower beyond doubt: by more than 10 %, and by all of "
-            "the 95 % interval."
+            f"In none of {counted(result.comparisons, 'comparison')} were larger buffers clearly "
+            "slower, by more than 10 % and by all of the 95 % interval."
         )
     worst = min(found, key=lambda slowdown: slowdown.ratio.value)
     return (
-        f"Larger buffers were slower in {counted(len(found), 'case')} ({_places(found)}), most so "
+        f"Larger buffers were slower in {len(found)} of "
+        f"{counted(result.comparisons, 'comparison')} ({_places(found)}), most so "
         f"{worst.larger.case.arm} with {format_size(worst.larger.case.payload_bytes)}: "
         f"{worst.larger.buffers} reached {with_bounds(worst.ratio, per_cent)} % of "
         f"{worst.smaller.buffers}. What changed: {changes_text(worst)}."
