@@ -7,7 +7,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from orbtax.analysis.ratio import geometric_mean
-from orbtax.histogram import merge
 from orbtax.model import Arm, Case, Kind, Link
 from orbtax.record import EndRecord, ProcessorCost, Sample
 
@@ -47,7 +46,8 @@ def case_utilisation(samples: Sequence[Sample], link: Link) -> CaseUtilisation |
     goodput = geometric_mean(sample.goodput_bit_s for sample in samples)
     window_s = math.fsum(sample.window_s or 0.0 for sample in samples)
     messages = sum(sample.messages or 0 for sample in samples)
-    calls = merge(sample.latencies for sample in samples if sample.latencies)
+    timed = [sample.latencies for sample in samples if sample.latencies]
+    calls = sum(latencies.calls for latencies in timed)
     clients = [sample.client for sample in samples if sample.client]
     servants = [sample.servant for sample in samples if sample.servant]
     apart = link.kind is Kind.HOSTS or _are_apart(clients, servants)
@@ -56,7 +56,7 @@ def case_utilisation(samples: Sequence[Sample], link: Link) -> CaseUtilisation |
         goodput_bit_s=goodput.value if goodput else None,
         messages_per_s=messages / window_s if messages and window_s else None,
         in_flight=_in_flight(case),
-        latency_s=calls.sum_ns / calls.calls / 1e9 if calls.calls else None,
+        latency_s=sum(each.sum_ns for each in timed) / calls / 1e9 if calls else None,
         client=_end_utilisation(clients, case.threads, apart),
         servant=_end_utilisation(servants, case.connections, apart),
         window_limited_share=_stalled((state.busy_s, state.receiver_limited_s) for state in states),
