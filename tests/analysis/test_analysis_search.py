@@ -104,11 +104,20 @@ def test_too_few_rounds_to_know_the_noise_leave_it_to_the_width(rate, expected, 
     assert taken(simple, faster)[0] == expected
 
 
+def test_a_wild_setting_does_not_tie_with_steady_ones_that_are_faster() -> None:
+    wild = rates_of(1, by_round=[2.0, 9.0, 3.0, 8.0, 4.0])
+    steady = [rates_of(threads, by_round=[7.0, 7.1, 6.9, 7.0, threads]) for threads in (7, 8, 9)]
+    assert taken(wild, *steady)[0] > 1
+    # Where every setting is as wild, nothing can be told.
+    all_wild = [rates_of(threads, by_round=[7.0, 3.0, 9.0, 2.0, 10.0]) for threads in (7, 8, 9)]
+    assert taken(wild, *all_wild)[0] == 1
+
+
 def test_a_limit_keeps_a_large_advantage_from_passing_for_chance() -> None:
-    wild = rates_of(1, by_round=[2.0, 9.0, 3.0, 8.0])
-    steady = rates_of(8, by_round=[7.0, 7.1, 6.9, 7.0])
-    assert taken(wild, steady)[0] == 1
-    assert taken(wild, steady, most=0.03)[0] == 8
+    slow = rates_of(1, by_round=[2.0, 9.0, 3.0, 8.0])
+    fast = rates_of(8, by_round=[4.0, 7.0, 5.0, 9.0])
+    assert taken(slow, fast)[0] == 1
+    assert taken(slow, fast, most=0.03)[0] == 8
 
 
 def test_cases_of_different_cells_are_compared_without_pairs() -> None:
@@ -128,13 +137,37 @@ def test_what_moved_nothing_is_no_setting() -> None:
     assert len(choice.settings) == 1
 
 
-@given(st.lists(st.lists(st.floats(0.1, 100.0), min_size=5, max_size=5), min_size=1, max_size=6))
-def test_no_setting_is_preferred_for_an_advantage_that_may_be_chance(all_rates) -> None:
-    candidates = [rates_of(number + 1, by_round=rates) for number, rates in enumerate(all_rates)]
+@given(st.integers(0, 10_000), st.floats(0.001, 0.3), st.floats(0, 0.1), st.integers(4, 12))
+def test_no_setting_is_preferred_for_an_advantage_within_the_noise_of_all(
+    seed, scatter, advantage, rounds
+) -> None:
+    draws = np.random.default_rng(seed).normal(0, scatter, (6, rounds))
+    draws += advantage * np.arange(6)[:, None] / 6
+    candidates = [rates_of(n + 1, by_round=list(np.exp(row))) for n, row in enumerate(draws)]
     choice = choose(candidates, 0.03)
+    usual = np.median([setting.rate.half_width for setting in choice.settings])
     for setting in choice.settings:
         if simplicity(setting.case) < simplicity(choice.taken.case):
-            assert setting.behind.low > 1
+            assert setting.behind.value > 1.005
+            assert setting.behind.low > 1 or setting.behind.value > 1 + usual
+    assert choice.taken.tied
+
+
+@given(st.integers(0, 10_000), st.integers(5, 12))
+def test_settings_that_scatter_alike_tie_unless_their_ratio_excludes_one(seed, rounds) -> None:
+    """Of two settings with the same scatter, the plain 95 % interval of their ratio decides."""
+    noise = np.random.default_rng(seed).normal(0, 0.03, rounds)
+    simple = rates_of(1, by_round=list(np.exp(noise)))
+    other = rates_of(2, by_round=list(1.02 * np.exp(noise[::-1])))
+    choice = choose([simple, other], 0.03)
+    behind = choice.settings[0].behind
+    if behind is not None:
+        half_width = choice.settings[0].rate.half_width
+        independent = (1 + half_width) ** 2**0.5 - 1
+        if behind.value - 1 <= independent and behind.low <= 1:
+            assert choice.taken.case == simple.case
+        if behind.low > 1 and behind.value > 1.005:
+            assert choice.taken.case == other.case
 
 
 def buffer(effective_bytes, **changes):

@@ -1,7 +1,8 @@
 """The best of many settings, where an advantage that may be chance does not count.
 
 Who picks the highest of many noisy means picks noise. Here every setting that the noise does not
-tell from the fastest ties with it, and of those the simplest is taken.
+tell from the fastest ties with it, and of those the simplest is taken, as by the rule of one
+standard error (Breiman, Friedman, Olshen and Stone, Classification and Regression Trees, 1984).
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields
+from statistics import median
 
 from orbtax.analysis.rates import CaseRates, aligned
 from orbtax.analysis.ratio import Interval, geometric_mean, independent_ratio, paired_ratio
@@ -56,8 +58,9 @@ def choose(candidates: Iterable[CaseRates], width: float, most: float = math.inf
 
     The fastest has the highest geometric mean. Another one ties with it if it is within 0.5 %, or
     if the 95 % interval of their ratio holds 1, paired by round where both were run in the same
-    rounds. Simpler is: fewer options set by hand, then fewer threads, smaller payloads, smaller
-    buffers.
+    rounds, and the settings of the search usually scatter enough for that: a single wild one does
+    not tie with a steady one that is faster. Simpler is: fewer options set by hand, then fewer
+    threads, smaller payloads, smaller buffers.
 
     Args:
         candidates: the settings, in the order of the plan.
@@ -72,8 +75,9 @@ def choose(candidates: Iterable[CaseRates], width: float, most: float = math.inf
     ]
     if not measured:
         return None
-    top, _ = max(measured, key=lambda each: each[1].value)
-    settings = tuple(_setting(rates, rate, top, width, most) for rates, rate in measured)
+    top, top_rate = max(measured, key=lambda each: each[1].value)
+    largest = min(most, _noise(top_rate, [rate for _, rate in measured], width))
+    settings = tuple(_setting(rates, rate, top, largest) for rates, rate in measured)
     return Choice(
         taken=min((each for each in settings if each.tied), key=lambda each: simplicity(each.case)),
         fastest=next(each for each in settings if each.behind is None),
@@ -124,19 +128,28 @@ def windows_in_force(samples: Sequence[Sample]) -> tuple[BufferRecord | None, Bu
     )
 
 
-def _setting(
-    rates: CaseRates, rate: Interval, top: CaseRates, width: float, most: float
-) -> Setting:
+def _setting(rates: CaseRates, rate: Interval, top: CaseRates, largest: float) -> Setting:
     if rates is top:
         return Setting(rates=rates, rate=rate, behind=None, tied=True)
     behind, _ = rate_ratio(top, rates)
-    return Setting(rates=rates, rate=rate, behind=behind, tied=_is_tie(behind, width, most))
+    return Setting(rates=rates, rate=rate, behind=behind, tied=_is_tie(behind, largest))
 
 
-def _is_tie(behind: Interval | None, width: float, most: float) -> bool:
+def _noise(fastest: Interval, rates: Sequence[Interval], width: float) -> float:
+    """The largest advantage, as a share, that may be noise.
+
+    It is the half-width of the ratio of two settings that scatter as the fastest does, or as the
+    median of all settings if that is more.
+    """
+    reaches = [each.half_width for each in rates if each.half_width is not None]
+    if fastest.rounds < FEWEST_ROUNDS or fastest.half_width is None:
+        return width
+    return math.pow(1 + max(fastest.half_width, median(reaches)), math.sqrt(2)) - 1
+
+
+def _is_tie(behind: Interval | None, largest: float) -> bool:
     if behind is None:
         return False
     if behind.value <= 1 + NO_DIFFERENCE:
         return True
-    largest = most if behind.rounds >= FEWEST_ROUNDS else min(most, width)
     return behind.value <= 1 + largest and (behind.low is None or behind.low <= 1)
