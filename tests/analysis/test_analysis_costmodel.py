@@ -160,6 +160,17 @@ def test_exact_lines_are_recovered_whatever_their_scale(
     assert model.asymptotic_bytes_s.value == pytest.approx(1e6 * bytes_us / unit, rel=1e-4)
 
 
+@pytest.mark.parametrize("count", range(5, 14))
+def test_with_few_sizes_only_the_shapes_that_leave_freedom_are_tried(count: int) -> None:
+    sizes = SIZES[:count]
+    noise = np.random.default_rng(count).normal(0, 0.01, count)
+    model = fit_cost_model(sizes, (LINE.times_us(sizes) * np.exp(noise)).tolist())
+    assert model is not None
+    assert Shape.LINE in model.aicc
+    assert all(np.isfinite(list(model.aicc.values())))
+    assert (Shape.JUMP in model.aicc) is (count > 9)
+
+
 def test_four_sizes_are_too_few() -> None:
     assert fit_cost_model(SIZES[:4], [1.0, 2.0, 3.0, 4.0]) is None
 

@@ -46,7 +46,7 @@ class CostModel:
     """The fitted model of one sweep; an estimate is None where the data do not determine it.
 
     `residuals` belong to `sizes_bytes` and are ln(measured ÷ model). `aicc` tells how well each
-    shape did that was tried; the smallest was taken.
+    shape did that was tried, which few sizes leave no room for; the smallest was taken.
     """
 
     shape: Shape
@@ -85,7 +85,10 @@ def fit_cost_model(
     if len(sizes) < FEWEST_SIZES:
         return None
     found = (fit_shape(shape, sizes, times) for shape in shapes)
-    fits = sorted((fit for fit in found if fit is not None), key=lambda fit: fit.aicc)
+    fits = sorted(
+        (fit for fit in found if fit is not None and math.isfinite(fit.aicc)),
+        key=lambda fit: fit.aicc,
+    )
     best = fits[0]
     return CostModel(
         shape=best.shape,

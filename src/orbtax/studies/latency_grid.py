@@ -80,10 +80,10 @@ def full_passes(sizes_bytes: Sequence[int] | None = None) -> tuple[Pass, ...]:
 
 
 def cell_of(link: str, each: Pass, rounds: int) -> Cell:
-    """One pass over the sizes, the arms of a size next to each other."""
+    """One pass over the sizes, the arms of a size next to each other; calls have size 0 as well."""
     cases = [
         Case(link=link, arm=arm, payload_bytes=size, threads=1, options=options)
-        for size in (0, *sorted(set(each.sizes_bytes) - {0}))
+        for size in sorted({0, *each.sizes_bytes})
         for arm, options in _at(size, each)
     ]
     return Cell(cases=tuple(cases), rounds=rounds)
@@ -131,8 +131,7 @@ def _at(size: int, each: Pass) -> Iterator[tuple[Arm, Options]]:
             continue
         if size == 0 and arm is Arm.CORBA:
             yield Arm.EMPTY, options
-        if size in each.sizes_bytes:
-            yield arm, options
+        yield arm, options
 
 
 def _buffered(options: Options, size_bytes: int | None) -> Options:
