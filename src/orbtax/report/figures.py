@@ -27,6 +27,7 @@ INTERVAL_REACH = 1.5
 
 # Margins of a panel around its axes, in inches.
 _LEFT, _RIGHT, _TOP, _BOTTOM = 0.7, 0.92, 0.46, 0.48
+_LABEL_GAP, _LETTER = 0.22, 0.6 * LABEL_POINTS / 72  # between a line and its label; of the label
 _X_TICKS = 6
 
 
@@ -49,7 +50,7 @@ def draw_chart(chart: Chart) -> Figure:
         for place, panel in enumerate(chart.panels):
             row, column = divmod(place, across)
             corner_in = column * PANEL_WIDTH_IN, (down - 1 - row) * PANEL_HEIGHT_IN
-            axes = _add_axes(figure, corner_in)
+            axes = _add_axes(figure, chart, corner_in)
             axes.set_title(panel.title, loc="left", size=LABEL_POINTS + 1, weight="bold")
             _draw_panel(axes, chart, panel)
     return figure
@@ -59,7 +60,7 @@ def draw_panel(chart: Chart, panel: Panel) -> Figure:
     """One panel of a chart as a figure of its own, with the axes that all of them share."""
     with house_style():
         figure = Figure(figsize=(PANEL_WIDTH_IN, PANEL_HEIGHT_IN))
-        axes = _add_axes(figure, (0.0, 0.0))
+        axes = _add_axes(figure, chart, (0.0, 0.0))
         axes.set_title(chart.subject, loc="left", size=LABEL_POINTS, color=MUTED, pad=4)
         figure.text(
             _LEFT / PANEL_WIDTH_IN,
@@ -73,13 +74,15 @@ def draw_panel(chart: Chart, panel: Panel) -> Figure:
     return figure
 
 
-def _add_axes(figure: Figure, corner_in: tuple[float, float]) -> Axes:
+def _add_axes(figure: Figure, chart: Chart, corner_in: tuple[float, float]) -> Axes:
     width, height = figure.get_size_inches()
+    labels = [line.label for panel in chart.panels for line in panel.lines]
+    right = max(_RIGHT, _LABEL_GAP + _LETTER * max(map(len, labels), default=0))
     return figure.add_axes(
         (
             (corner_in[0] + _LEFT) / width,
             (corner_in[1] + _BOTTOM) / height,
-            (PANEL_WIDTH_IN - _LEFT - _RIGHT) / width,
+            (PANEL_WIDTH_IN - _LEFT - right) / width,
             (PANEL_HEIGHT_IN - _TOP - _BOTTOM) / height,
         )
     )
