@@ -7,7 +7,7 @@ from dataclasses import replace
 from study_builders import KIB, run_of, small_plan
 
 from orbtax.model import STUDY_TOTAL_BYTES, Arm
-from orbtax.studies.study_page import page
+from orbtax.studies.study_page import figures, page
 from orbtax.studies.variations import Vary
 
 
@@ -77,3 +77,14 @@ def test_a_run_without_samples_has_a_page_too() -> None:
     run = replace(run_of(small_plan("ib"), rate), samples=())
     assert "no call gave a figure" in " ".join(page(run).split())
     assert Arm.CORBA in {case.arm for case in run.record.plan.cells[0].cases}
+
+
+def test_every_figure_of_the_page_is_drawn() -> None:
+    run = run_of(small_plan("ib"), rate)
+    drawn = figures(run)
+    assert set(drawn) == {"study-surface-ib.svg", "study-efficiency-ib.svg"}
+    text = page(run)
+    for name, content in drawn.items():
+        assert f"(figures/{name})" in text
+        assert content.startswith(b"<?xml")
+    assert text.count("](figures/") == len(drawn)

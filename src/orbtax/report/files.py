@@ -8,6 +8,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from matplotlib.figure import Figure
+
 from orbtax.errors import RequestError
 from orbtax.record import Run
 from orbtax.report.charts import HeatMap
@@ -92,10 +94,15 @@ def write_whole(path: Path, content: bytes) -> Path:
     return path
 
 
+def draw(drawing: Drawing) -> Figure:
+    """The figure as matplotlib draws it."""
+    content = drawing.content
+    return draw_heat_map(content) if isinstance(content, HeatMap) else draw_chart(content)
+
+
 def _write_figure(drawing: Drawing, folder: Path) -> tuple[Path, Path]:
     """The figure as SVG and as PNG."""
-    content = drawing.content
-    figure = draw_heat_map(content) if isinstance(content, HeatMap) else draw_chart(content)
+    figure = draw(drawing)
     stem = folder / "figures" / drawing.name
     return (
         write_whole(stem.with_name(f"{drawing.name}.svg"), svg(figure)),

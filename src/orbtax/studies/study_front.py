@@ -28,7 +28,7 @@ _LOOKS = (
     Look(PURPLE, "P"),
 )
 _CURVES = (1, 2, 8, 16, 26, 32)
-"""Numbers of threads that get a curve, of those measured: more could not be told apart."""
+"""Numbers of threads that get a curve where more were measured than could be told apart."""
 
 
 def study_front(
@@ -42,9 +42,16 @@ def study_front(
         measured=measured(report),
         answers=tuple(map(answer, outcomes)),
         best=(study_table(outcomes), *varied),
-        drawings=tuple(_drawings(outcomes)),
+        drawings=tuple(drawing for outcome in outcomes for drawing in drawings(outcome)),
         cells=(*map(search_table, outcomes), *(cells_table(each) for each in report.results)),
     )
+
+
+def drawings(outcome: Outcome) -> tuple[Drawing, ...]:
+    """The figures of one link: the surface of the calls and their efficiency."""
+    name = file_name(outcome.report)
+    contents = calls_surface(outcome), efficiency_curves(outcome)
+    return tuple(Drawing(f"{content.name}-{name}", content) for content in contents)
 
 
 def calls_surface(outcome: Outcome) -> HeatMap:
@@ -61,8 +68,9 @@ def calls_surface(outcome: Outcome) -> HeatMap:
 def efficiency_curves(outcome: Outcome) -> Chart:
     """The calls against the best socket over the payload, a line for each number of threads."""
     counts = sorted({case.threads for case in outcome.rates if case.arm is Arm.CORBA})
-    shown = [count for count in _CURVES if count in counts] or counts[: len(_LOOKS)]
-    lines = tuple(_line(outcome, count, look) for count, look in zip(shown, _LOOKS, strict=False))
+    if len(counts) > len(_LOOKS):
+        counts = [count for count in _CURVES if count in counts] or counts[: len(_LOOKS)]
+    lines = tuple(_line(outcome, count, look) for count, look in zip(counts, _LOOKS, strict=False))
     return Chart(
         name="efficiency",
         title="Efficiency against the link",
@@ -72,13 +80,6 @@ def efficiency_curves(outcome: Outcome) -> Chart:
         per_cent=True,
         reference=_published_level(outcome),
     )
-
-
-def _drawings(outcomes: Sequence[Outcome]) -> Iterator[Drawing]:
-    for outcome in outcomes:
-        name = file_name(outcome.report)
-        for content in (calls_surface(outcome), efficiency_curves(outcome)):
-            yield Drawing(f"{content.name}-{name}", content)
 
 
 def _marks(outcome: Outcome) -> Iterator[Mark]:

@@ -6,15 +6,17 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from textwrap import fill
 
-from orbtax.model import STUDY_TOTAL_BYTES, Arm, Case, Kind
+from orbtax.model import Arm, Case, Kind
 from orbtax.published.mailing_list import published_links
 from orbtax.record import Run
 from orbtax.report.content import Report, assemble
+from orbtax.report.files import draw
 from orbtax.report.forms import as_markdown
-from orbtax.report.front import listed
+from orbtax.report.front import Drawing, listed
+from orbtax.report.images import svg
 from orbtax.report.numbers import gbit_s, per_cent, with_bounds
-from orbtax.report.tables import Align, Column, Table
-from orbtax.studies.study_grid import STREAM_PAYLOAD_BYTES
+from orbtax.studies.study_front import drawings
+from orbtax.studies.study_method import method_table
 from orbtax.studies.study_results import Outcome, Pair, outcomes, published_pair, variations
 from orbtax.studies.study_tables import (
     SEARCH_NOTE,
@@ -25,7 +27,6 @@ from orbtax.studies.study_tables import (
     variation_table,
 )
 from orbtax.studies.study_words import answer, evidence
-from orbtax.units import format_size
 
 AGREEMENT_POINTS = 0.05
 """Efficiencies that lie within five percentage points of each other are said to agree."""
@@ -64,7 +65,7 @@ def page(run: Run) -> str:
         "## What agrees, what does not, and why",
         *(_judgement(outcome) for outcome in found),
         "## The method side by side",
-        as_markdown(_method_table(run)).rstrip(),
+        as_markdown(method_table(run.record.plan)).rstrip(),
         "## The calls",
         *(part for outcome in found for part in _calls(outcome)),
         "## The search for the best socket",
@@ -76,6 +77,19 @@ def page(run: Run) -> str:
         _again(run),
     ]
     return "\n\n".join(parts) + "\n"
+
+
+def figures(run: Run) -> dict[str, bytes]:
+    """The figures of the page as SVG, by their file names."""
+    return {
+        _figure_name(drawing): svg(draw(drawing))
+        for outcome in outcomes(assemble([run]))
+        for drawing in drawings(outcome)
+    }
+
+
+def _figure_name(drawing: Drawing) -> str:
+    return f"study-{drawing.name}.svg"
 
 
 def _opening() -> str:
@@ -139,6 +153,9 @@ def _agreement(outcome: Outcome) -> Iterator[str]:
 
 
 def _calls(outcome: Outcome) -> Iterator[str]:
+    for drawing in drawings(outcome):
+        content = drawing.content
+        yield f"![{content.title} on {content.subject}](figures/{_figure_name(drawing)})"
     yield as_markdown(calls_table(outcome)).rstrip()
     published = outcome.published
     best = outcome.ours.corba_bit_s
@@ -163,58 +180,6 @@ def _calls(outcome: Outcome) -> Iterator[str]:
 
 def _varied(table: str) -> tuple[str, str]:
     return "## What the post leaves open, varied", table.rstrip()
-
-
-def _method_table(run: Run) -> Table:
-    plan = run.record.plan
-    cases = [case for cell in plan.cells for case in cell.cases if case.arm is Arm.CORBA]
-    streams = [case for cell in plan.cells for case in cell.cases if case.arm is Arm.STREAM]
-    sizes = sorted({case.payload_bytes for case in cases})
-    windows = {case.options.send_buffer_bytes for case in streams}
-    fixed = plan.cells[0].total_bytes
-    rows = (
-        ("call", "octet sequence, two-way", "octet sequence, two-way, omniORBpy at both ends"),
-        ("payload", "1 kB to 1 MB in powers of two", listed(map(format_size, sizes))),
-        ("client threads", "1 to 32", _numbers({case.threads for case in cases})),
-        (
-            "each combination",
-            "until 8 GB have been sent",
-            f"{format_size(fixed)} in {plan.cells[0].rounds} rounds"
-            if fixed
-            else f"{plan.cells[0].rounds} rounds of about {plan.block_s:.2g} s; the share of "
-            f"{format_size(STUDY_TOTAL_BYTES)} stands below the table",
-        ),
-        ("connections", "not told", "one for each thread"),
-        (
-            "socket",
-            "iperf",
-            f"stream: one connection a thread, {format_size(STREAM_PAYLOAD_BYTES)} at a time",
-        ),
-        ("streams", "searched", _numbers({case.threads for case in streams})),
-        (
-            "windows",
-            "searched",
-            listed("kernel" if size is None else format_size(size) for size in _sorted(windows))
-            + ", laid down before the run",
-        ),
-        ("order", "not told", "all cases in turn, forwards and backwards from round to round"),
-        ("rate", "not told at which end", "payload confirmed by the receiver"),
-        ("best", "highest figure", "simplest setting that the noise does not tell from the best"),
-        ("cores", "not told", f"placement {plan.placement.name}"),
-    )
-    columns = tuple(Column(name, align=Align.LEFT) for name in ("", "the post", "here"))
-    return Table(title="Method", columns=columns, rows=rows)
-
-
-def _numbers(values: set[int]) -> str:
-    ordered = sorted(values)
-    if len(ordered) > 2 and ordered == list(range(ordered[0], ordered[-1] + 1)):
-        return f"{ordered[0]} to {ordered[-1]}"
-    return listed(map(str, ordered))
-
-
-def _sorted(windows: set[int | None]) -> list[int | None]:
-    return sorted(windows, key=lambda size: size or 0)
 
 
 def _again(run: Run) -> str:
