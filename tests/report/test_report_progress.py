@@ -1,9 +1,11 @@
 """How far a run has come, and how long it will take."""
 
+from dataclasses import replace
+
 import pytest
 from builders import make_failed, make_plan, make_sample
 
-from orbtax.model import Amount, Arm, Block, Purpose
+from orbtax.model import Amount, Arm, Block, Cell, Purpose
 from orbtax.report.progress import Tally
 
 PLAN = make_plan(("ib",), (1024, 65536), (1, 4))
@@ -113,3 +115,39 @@ def test_arms_without_a_rate_are_left_out(tally):
     tally.sample(make_sample(case, goodput_bit_s=2e9))
     tally.sample(make_failed(make_sample(PLAN.cells[0].cases[0])))
     assert "1 KiB, 1 thread: corba 2.00 Gbit/s" in tally.cell_done()
+
+
+@pytest.fixture
+def long_plan():
+    """One cell of twelve cases and two rounds, as a study has them."""
+    cases = tuple(case for cell in PLAN.cells for case in cell.cases)
+    return replace(PLAN, cells=(Cell(cases=cases, rounds=2),))
+
+
+def go_through(tally, plan, clock, number):
+    """What is said in one round of ten seconds."""
+    cases = plan.cells[0].cases
+    said = []
+    for position, case in enumerate(cases):
+        clock.now_s += 10 / len(cases)
+        said.append(tally.sample(make_sample(case, round=number, position=position)))
+    return said
+
+
+def test_a_long_cell_tells_of_each_round_but_the_last(long_plan, clock):
+    tally = Tally(clock)
+    tally.started(long_plan, [0], 20.0)
+    *others, last = go_through(tally, long_plan, clock, 0)
+    assert set(others) == {None}
+    assert last == "ib (emulated): round 1 of 2, 10.0 s left"
+    assert set(go_through(tally, long_plan, clock, 1)) == {None}
+    assert tally.cell_done() == (
+        "[1/1] ib (emulated) 1 KiB to 64 KiB, 1 to 4 threads: 12 cases in 2 rounds, 0 s left"
+    )
+
+
+def test_the_time_left_follows_the_pace_within_a_long_cell(long_plan, clock):
+    tally = Tally(clock)
+    tally.started(long_plan, [0], 2000.0)
+    go_through(tally, long_plan, clock, 0)
+    assert 10.0 < tally.left_s() < 1000.0

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from orbtax.analysis.ratio import geometric_mean
 from orbtax.model import Block, Case, Plan, Purpose
@@ -34,6 +34,7 @@ class Tally:
         self._started_s = clock()
         self._goodputs: dict[Case, list[float | None]] = {}
         self._rate = ""
+        self._share = 0.0  # of the cell that runs now, where its rounds are counted beforehand
 
     def started(self, plan: Plan, todo: Sequence[int], estimate_s: float) -> str:
         """What lies ahead: `18 cells on ib (emulated), about 2 min 05 s`."""
@@ -62,7 +63,7 @@ class Tally:
         return "  ".join(parts)
 
     def sample(self, sample: Sample) -> str | None:
-        """Take in what a block left; the words for one that failed or was refused."""
+        """Take in what a block left; the words for one that failed or ended a long round."""
         if sample.status is not Status.OK:
             return (
                 f"{sample.status}: {self._name(sample.case)}, {case_text(sample.case)}, "
@@ -72,21 +73,24 @@ class Tally:
             self._rate = display_rate(sample.goodput_bit_s)
         if sample.purpose is Purpose.MEASURE:
             self._goodputs.setdefault(sample.case, []).append(sample.goodput_bit_s)
+            return self._round_done(sample)
         return None
 
     def cell_done(self) -> str:
         """What the cell gave: its arms with their goodput, its rounds, and the time left."""
         self._done += 1
+        self._share = 0.0
         goodputs, self._goodputs = self._goodputs, {}
         place = f"[{self._done}/{self._cells}]"
         if not goodputs:
             return f"{place} no block went well, {display_duration(self.left_s())} left"
         case = next(iter(goodputs))
-        sizes = [each.payload_bytes for each in goodputs]
-        size = " to ".join(map(format_size, sorted({min(sizes), max(sizes)})))
+        size = " to ".join(map(format_size, _ends(each.payload_bytes for each in goodputs)))
+        *fewest, most = _ends(each.threads for each in goodputs)
+        threads = "".join(f"{count} to " for count in fewest) + counted(most, "thread")
         rounds = counted(max(map(len, goodputs.values())), "round")
         return (
-            f"{place} {self._name(case)} {size}, {counted(case.threads, 'thread')}: "
+            f"{place} {self._name(case)} {size}, {threads}: "
             f"{_moved(goodputs)} in {rounds}, {display_duration(self.left_s())} left"
         )
 
@@ -94,18 +98,40 @@ class Tally:
         """The time left: at first by the estimate, then by the pace of the cells that are done."""
         spent_s = self._clock() - self._started_s
         total_s = self._estimate_s
-        if self._done:
+        done = self._done + self._share
+        if done:
             # The estimate counts as one cell among those measured, so that a quick first cell
             # does not promise too much.
-            pace_s = (spent_s + total_s / self._cells) / (self._done + 1)
-            total_s = spent_s + pace_s * (self._cells - self._done)
+            pace_s = (spent_s + total_s / self._cells) / (done + 1)
+            total_s = spent_s + pace_s * (self._cells - done)
         return max(0.0, total_s - spent_s)
+
+    def _round_done(self, sample: Sample) -> str | None:
+        """How far a cell of many cases has come, after each of its rounds but the last."""
+        cell = self._plan.cells[sample.cell] if self._plan else None
+        if cell is None or cell.rounds is None:
+            return None
+        blocks = sum(map(len, self._goodputs.values()))
+        self._share = min(1.0, blocks / (cell.rounds * len(cell.cases)))
+        is_last = sample.position == len(cell.cases) - 1
+        if len(cell.cases) <= _CASES_SHOWN or not is_last or sample.round + 1 == cell.rounds:
+            return None
+        return (
+            f"{self._name(sample.case)}: round {sample.round + 1} of {cell.rounds}, "
+            f"{display_duration(self.left_s())} left"
+        )
 
     def _name(self, case: Case) -> str:
         """The link with what it is, once the plan is known."""
         if self._plan is None:
             return case.link
         return subject(case.link, self._plan.link(case.link).kind)
+
+
+def _ends(values: Iterable[int]) -> list[int]:
+    """The smallest and the largest value; one where both are the same."""
+    ordered = sorted(set(values))
+    return list(dict.fromkeys((ordered[0], ordered[-1])))
 
 
 def _moved(goodputs: Mapping[Case, Sequence[float | None]]) -> str:
