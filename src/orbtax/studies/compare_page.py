@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 from orbtax.record import Run
@@ -40,6 +41,23 @@ def page(run: Run) -> str:
         parts += [as_markdown(cells_table(link.result)).rstrip()]
     parts += [_READING, _again(run)]
     return "\n\n".join(parts) + "\n"
+
+
+def section(run: Run) -> str:
+    """What README.md shows of the run: the command, its answer, the best cases, one figure."""
+    (link,) = assemble([run]).links
+    table = replace(best_table(link.result), notes=())
+    return (
+        "\n\n".join(
+            [
+                f"```console\n$ {run.record.command}\n```",
+                answer(link.result),
+                as_markdown(table).rstrip(),
+                f"![Goodput on {link.name}](docs/figures/{_names(link)[0]})",
+            ]
+        )
+        + "\n"
+    )
 
 
 def figures(run: Run) -> dict[str, bytes]:

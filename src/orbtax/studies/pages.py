@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from orbtax import store
+from orbtax.errors import RequestError
 from orbtax.report.files import write_whole
 
 
@@ -54,7 +55,31 @@ class StoredPage:
             write_whole(figure, content)
 
 
+@dataclass(frozen=True, slots=True)
+class StoredSection(StoredPage):
+    """A section between two marks of a page that is otherwise written by hand."""
+
+    def render(self, checkout: Path) -> str:
+        """The whole page with the section as it should be; RequestError without its marks."""
+        text = (checkout / self.file).read_text(encoding="utf-8")
+        head, first, rest = text.partition(f"<!-- from {self.run} -->\n")
+        _, last, tail = rest.partition("<!-- end -->\n")
+        if not first or not last:
+            raise RequestError(f"{self.file} has no marks for a section from {self.run}.")
+        section: str = importlib.import_module(self.module).section(store.read(checkout / self.run))
+        return f"{head}{first}{section}{last}{tail}"
+
+    def figures(self, checkout: Path) -> Mapping[Path, bytes]:
+        """None of its own: it shows those of a whole page."""
+        return {}
+
+
 PAGES = (
+    StoredSection(
+        file="README.md",
+        run="docs/data/compare-ib",
+        module="orbtax.studies.compare_page",
+    ),
     StoredPage(
         file="docs/compare.md",
         run="docs/data/compare-ib",
