@@ -123,14 +123,15 @@ def shortfalls(buffers: Buffers, samples: Sequence[Sample]) -> Iterator[Shortfal
 
 
 def bounds(measured: Measured, best_bit_s: float | None) -> tuple[Bottleneck, ...]:
-    """What bounds a case by itself, first what hides the rest; `bottlenecks` if nothing is left.
+    """What bounds a case by itself, first what hides the rest; `unknown` if nothing is left.
 
     `best_bit_s` is the most that the link carries: what a window has to keep up with.
     """
     found = {bottleneck.label: bottleneck for bottleneck in measured.bottlenecks}
     if Label.LINK in found:
         return tuple(each for each in found.values() if each.label not in _BEHIND_A_FULL_LINK)
-    window = tuple(_window(measured.flow, found.pop(Label.WINDOW, None), best_bit_s))
+    stalled = found.pop(Label.WINDOW, None)
+    window = tuple(_window(measured.flow, stalled, best_bit_s))
     always_full = bool(window) and _fullness(measured.flow) >= WINDOW_FULL
     buffer = found.pop(Label.BUFFER, None)
     is_busy = Label.SENDER_PROCESSOR in found or Label.RECEIVER_PROCESSOR in found
@@ -141,7 +142,9 @@ def bounds(measured: Measured, best_bit_s: float | None) -> tuple[Bottleneck, ..
         *(() if always_full else window),
         *(() if always_full or is_busy else _buffer(measured, buffer)),
     )
-    return named or measured.bottlenecks
+    if named or not measured.bottlenecks:
+        return named
+    return (found.get(Label.UNKNOWN) or _unknown(measured.flow, stalled),)
 
 
 def _window(
@@ -164,6 +167,12 @@ def _window(
                 *stalled.evidence,
             ),
         )
+
+
+def _unknown(flow: Flow, stalled: Bottleneck | None) -> Bottleneck:
+    """Nothing found, with the numbers of a window that closed and is large enough all the same."""
+    evidence = stalled.evidence if stalled else ()
+    return Bottleneck(Label.UNKNOWN, (*evidence, *_flow_evidence(flow)))
 
 
 def _fullness(flow: Flow) -> float:

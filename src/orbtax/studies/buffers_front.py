@@ -76,11 +76,11 @@ def speed_chart(result: BufferResult) -> Chart:
     panels = [Panel(str(arm), tuple(_lines(result, arm))) for arm in result.arms]
     return Chart(
         name="speed",
-        title="Goodput by message size and socket buffers",
+        title="Goodput by buffers",
         subject=subject_of(result),
         y_label="goodput (Gbit/s)",
         x_label="message size",
-        panels=(*panels, Panel(f"{POST}, as published", tuple(_published_lines(result)))),
+        panels=(*panels, Panel(POST, tuple(_published_lines(result)))),
         scale=Scale.LOG,
     )
 

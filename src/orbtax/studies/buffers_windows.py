@@ -34,8 +34,8 @@ def in_force_table(result: BufferResult) -> Table:
     )
     notes = (
         path_text(result),
-        "In force: as the kernel counts, which is twice what is asked for; smallest to largest "
-        "over the message sizes. The window is what the receiver offered at the end of a block. "
+        "In force: as the kernel counts, which is twice what is asked for. The window is what the "
+        "receiver offered while the blocks ran. Both: smallest to largest over the message sizes. "
         "Round trip under load: the middle one over the message sizes.",
         *_clipped(result),
         *lacking(result, result.arms),
