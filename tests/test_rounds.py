@@ -191,6 +191,14 @@ def test_a_case_whose_pilot_fails_is_not_measured() -> None:
     assert len(running.given_up()) == 1
 
 
+def test_a_pilot_that_fails_once_is_tried_again() -> None:
+    first = itertools.count()
+    bench = FakeBench(fails=lambda block: block.case.arm is Arm.CALL and next(first) == 0)
+    running = run(bench, cell(rounds=2))
+    assert {block.case.arm for block in measured(bench)} == set(ARMS)
+    assert running.given_up() == ()
+
+
 def test_a_cell_of_which_nothing_works_ends() -> None:
     bench = FakeBench(fails=lambda _: True)
     running = run(bench, cell(budget_s=3600.0))

@@ -202,18 +202,20 @@ class CellRun:
         block_s = self._plan.block_s
         pilot = self._bench.pilot(case, self._index)
         guess = calibrate.guess([*similar, *self.samples], case)
-        last = calibrate.calibrate(case, block_s, pilot, guess)
-        self.samples.append(last)
-        if last.status is Status.OK:
-            self._amounts[case] = calibrate.sized(
-                case,
-                last,
-                block_s,
-                least_messages=self._plan.least_messages,
-                limit_bytes=VERIFY_LIMIT_BYTES if self._plan.verify else None,
-            )
-        else:
-            self._failures[case] = GIVE_UP_AFTER
+        while not self._is_given_up(case):
+            last = calibrate.calibrate(case, block_s, pilot, guess)
+            self.samples.append(last)
+            if last.status is Status.OK:
+                self._failures[case] = 0
+                self._amounts[case] = calibrate.sized(
+                    case,
+                    last,
+                    block_s,
+                    least_messages=self._plan.least_messages,
+                    limit_bytes=VERIFY_LIMIT_BYTES if self._plan.verify else None,
+                )
+                return
+            self._failures[case] += 1
 
     def _find_ceilings(self, similar: Sequence[Sample]) -> None:
         """Finds what the bench reaches without the link, to know where it is the narrower one."""
