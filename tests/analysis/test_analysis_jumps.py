@@ -100,6 +100,15 @@ def test_a_jump_in_some_repetitions_alone_is_a_split_and_no_jump() -> None:
     assert find_jumps(sweep) == ()
 
 
+def test_one_repetition_that_was_disturbed_is_neither() -> None:
+    points = list(sweep_of(5).points)
+    odd = [np.full(20, usual_us(8192) * factor) for factor in (1.0, 5.0, 1.01, 0.98, 0.99)]
+    points[SIZES.index(8192)] = make_point(8192, odd)
+    sweep = Sweep("lo", Arm.CALL, Options(), tuple(points))
+    assert find_splits(sweep) == ()
+    assert find_jumps(sweep) == ()
+
+
 def test_one_repetition_alone_shows_neither() -> None:
     assert find_jumps(sweep_of(6, stepped(2.0), rounds=1)) == ()
     assert find_splits(sweep_of(6, stepped(2.0), rounds=1)) == ()

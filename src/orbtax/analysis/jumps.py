@@ -29,6 +29,8 @@ STEP_SIGNIFICANCE = 0.01
 LEAST_SPLIT = 0.25
 SPLIT_SCATTERS = 6.0
 """Repetitions are told to fall into two if they lie so many standard deviations apart."""
+SPLIT_ROUNDS = 2
+"""On either side: one repetition alone may have been disturbed."""
 FAR_APART = 1.1
 """From this ratio of two sizes on, a change of speed between them may look like a jump."""
 HEADER_BYTES = 128
@@ -173,12 +175,14 @@ def _jump(step: _Step, limits: Sequence[Limit]) -> Jump:
 
 
 def _split(point: SweepPoint, least: float) -> Split | None:
-    """Cut where the times lie furthest apart."""
+    """Cut where the times lie furthest apart, with enough of them on either side."""
     times_us = sorted(point.medians_us.values())
-    gaps = [math.log(above / below) for below, above in pairwise(times_us)]
-    if not gaps or max(gaps) <= least:
+    cuts = range(SPLIT_ROUNDS, len(times_us) - SPLIT_ROUNDS + 1)
+    if not cuts:
         return None
-    cut = gaps.index(max(gaps)) + 1
+    cut = max(cuts, key=lambda at: times_us[at] / times_us[at - 1])
+    if math.log(times_us[cut] / times_us[cut - 1]) <= least:
+        return None
     return Split(
         payload_bytes=point.payload_bytes,
         low_us=median(times_us[:cut]),

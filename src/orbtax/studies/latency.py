@@ -21,9 +21,9 @@ from orbtax.studies.latency_tables import brief_model_table, empty_table
 from orbtax.studies.latency_words import answers, breaks
 
 NAME = "latency"
-ROUNDS = 5
-BLOCK_S = 0.05
-"""Long enough for hundreds of calls of a small message; many short blocks repeat the curve."""
+ROUNDS = 7
+BLOCK_S = 0.03
+"""Hundreds of calls of a small message: many short blocks tell more than few long ones."""
 LEAST_CALLS = 10
 """A block of large messages takes as many, as far as a second goes: the first calls on a connection
 are acknowledged at once and meet no timer."""

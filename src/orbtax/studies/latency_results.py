@@ -190,6 +190,7 @@ def _limits(
         yield Limit("a full TCP segment", round(median(segments)))
     yield from _buffer_limits(blocks)
     for name, size_bytes in cache_sizes_bytes(visits).items():
+        yield Limit(f"half the {name}, which then holds a message and its copy", size_bytes // 2)
         yield Limit(f"the {name}", size_bytes)
     if sweep.arm.is_corba:
         settings = orb.settings(cases[0])
