@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import shlex
 import sys
 from pathlib import Path
 
@@ -37,6 +39,23 @@ def docs(_context: Context) -> None:
         terminal.say(page.file)
 
 
+@task(
+    help={
+        "smoke": "see that every benchmark runs, and judge nothing",
+        "only": "streams, bare, recording, integrity, memory, volume, startup: these alone",
+    }
+)
+def bench(context: Context, smoke: bool = False, only: str | None = None) -> None:
+    """Set orbtax beside iperf3 and bare loops, and print each figure with its target."""
+    checkout = Path(__file__).parent
+    words = [sys.executable, "-m", "benchmarks", *(["--smoke"] if smoke else [])]
+    if only is not None:
+        words += ["--only", *only.split(",")]
+    # The clients of the benchmarks are started by name, and large runs are made by the tests.
+    places = os.pathsep.join((str(checkout), str(checkout / "tests")))
+    context.run(shlex.join(words), env={"PYTHONPATH": places})
+
+
 namespace = Collection.from_module(commands)
-for each in (test, lint, docs):
+for each in (test, lint, docs, bench):
     namespace.add_task(each)
