@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from orbtax.analysis.beside import CHANGED, MARGIN
 from orbtax.analysis.bottleneck import Label
 from orbtax.analysis.bounds import Measured
 from orbtax.analysis.buffer_results import BufferResult
-from orbtax.model import Arm
+from orbtax.model import Arm, Kind
 from orbtax.published.sdp_buffers import sdp_results
 from orbtax.report.numbers import counted, gbit_s, per_cent, significant, with_bounds
 from orbtax.report.results import INTERVALS
@@ -137,14 +138,19 @@ def slowdown_table(result: BufferResult) -> Table:
         Column("larger ÷ smaller", "%"),
         Column("what changed", align=Align.LEFT),
     )
-    notes = (
+    notes = [
         f"Of {counted(result.comparisons, 'comparison')}, each with the fastest of those whose "
-        "buffers in force are smaller. Only what is slower by more than 10 % and by all of the "
-        "95 % interval, in brackets, stands here; one in forty comes to that by chance where "
-        "nothing differs. A number is told as changed if it is worse by 20 %.",
-    )
+        f"buffers in force are smaller. Only what is slower by more than {per_cent(MARGIN)} % and "
+        "by all of the 95 % interval, in brackets, stands here; at most one in forty comes to that "
+        f"by chance alone. A number is told as changed if it is worse by {per_cent(CHANGED)} %.",
+    ]
+    if result.link.kind is Kind.EMULATED:
+        notes.append(
+            "The settings were run one after the other: a drift of the machine between them would "
+            "look like a difference."
+        )
     title = f"Where larger buffers were slower on {subject_of(result)}"
-    return Table(title=title, columns=columns, rows=tuple(rows), notes=notes)
+    return Table(title=title, columns=columns, rows=tuple(rows), notes=tuple(notes))
 
 
 def published_mbit_s() -> dict[tuple[int, Buffers], float]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from orbtax.analysis.beside import Change, Slowdown
+from orbtax.analysis.beside import MARGIN, Change, Slowdown
 from orbtax.analysis.bottleneck import Label
 from orbtax.analysis.bounds import Measured
 from orbtax.analysis.buffer_results import BufferResult
@@ -105,7 +105,7 @@ def _larger(result: BufferResult) -> str:
     if not found:
         return (
             f"In none of {counted(result.comparisons, 'comparison')} were larger buffers clearly "
-            "slower, by more than 10 % and by all of the 95 % interval."
+            f"slower, by more than {per_cent(MARGIN)} % and by all of the 95 % interval."
         )
     worst = min(found, key=lambda slowdown: slowdown.ratio.value)
     return (
