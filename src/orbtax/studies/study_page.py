@@ -191,5 +191,6 @@ The measurement, and this page from the stored run:
 invoke docs
 ```
 
-`invoke study` without `--quick` moves 8 GB in each of all combinations, which takes many
-hours; it says how long before it starts, and `--resume FOLDER` goes on after an interruption."""
+`invoke study` without `--quick` moves 8 GB in each of all combinations. It says beforehand how long
+that takes (days, with every number of threads; hours with `--threads 1,8,16,26,32`), and
+`--resume FOLDER` goes on after an interruption."""

@@ -8,7 +8,7 @@ from orbtax.analysis.ratio import Interval
 from orbtax.analysis.search import Choice, Setting
 from orbtax.model import Arm
 from orbtax.published.mailing_list import PublishedLink
-from orbtax.report.numbers import gbit_s, per_cent, with_bounds
+from orbtax.report.numbers import gbit_s, per_cent, with_bounds, with_half_width
 from orbtax.report.results import INTERVALS
 from orbtax.report.tables import MISSING, Align, Column, Table
 from orbtax.studies.study_grid import STREAM_PAYLOAD_BYTES
@@ -22,8 +22,8 @@ STUDY_COLUMNS = (
     Column("CORBA", "Gbit/s"),
     Column("MTU", "B"),
     Column("threads"),
-    Column("payload per call"),
-    Column("window scaling"),
+    Column("payload"),
+    Column("scaling"),
     Column("socket", "Gbit/s"),
     Column("receive window"),
     Column("send window"),
@@ -48,8 +48,9 @@ def study_table(outcomes: Iterable[Outcome]) -> Table:
         rows=tuple(row for outcome in of_links for row in _three_rows(outcome)),
         notes=(
             INTERVALS,
-            "Efficiency: the best CORBA over the best socket. Difference: of rates in per cent "
-            "of the published one, of efficiencies in percentage points.",
+            "Payload: of one call. Scaling: whether the ends offer to scale TCP windows. "
+            "Efficiency: the best CORBA over the best socket, ± its 95 % interval. Difference: of "
+            "rates in per cent of the published one, of efficiencies in percentage points.",
             "Windows: as asked for, and in brackets as in force (Linux counts twice what is asked "
             "for; one left to the kernel grows as it goes). Published ones stand as printed.",
             f"The socket is given {format_size(STREAM_PAYLOAD_BYTES)} at a time, as by iperf.",
@@ -185,7 +186,7 @@ def _our_cells(outcome: Outcome) -> tuple[str, ...]:
         window_text(receive),
         window_text(send),
         MISSING if stream is None else str(stream.threads),
-        with_bounds(ours.efficiency, per_cent),
+        with_half_width(ours.efficiency),
     )
 
 
