@@ -52,8 +52,23 @@ def test_the_brief_study_of_a_link_takes_about_two_minutes() -> None:
     assert not plan.ceilings
 
 
-def test_every_link_has_the_same_cells() -> None:
-    plan = latency.make_plan(request(links=links("lo", "1ge"), rounds=2))
+def test_a_slow_link_leaves_out_what_would_take_long_but_for_the_largest() -> None:
+    plan = latency.make_plan(request(links=links("1ge", "10ge")))
+    sizes = {
+        name: {
+            case.payload_bytes
+            for cell in plan.cells
+            for case in cell.cases
+            if case.link == name and case.arm is Arm.CALL
+        }
+        for name in ("1ge", "10ge")
+    }
+    assert sizes["10ge"] - sizes["1ge"] == {2_000_000, 5_000_000}
+    assert max(sizes["1ge"]) == max(sizes["10ge"]) == 10_000_000
+
+
+def test_every_link_has_the_same_settings() -> None:
+    plan = latency.make_plan(request(links=links("lo", "1ge"), sizes_bytes=SIZES, rounds=2))
     of_link = {
         name: [
             [replace(case, link="") for case in cell.cases]

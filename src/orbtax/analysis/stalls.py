@@ -1,8 +1,8 @@
 """Calls that waited for a timer of the kernel: found in histograms, named, and counted.
 
 A call's delay is what it took beyond the least that its size can take. Two bounds hold for that:
-a larger message takes no less, and one of n bytes no more than several smaller ones that carry n
-bytes together. So the least is known even where every call of a size was delayed.
+a larger message takes no less, and one of n bytes no more than several smaller ones, one after the
+other, that carry n bytes together. So the least is known even where every call was delayed.
 
 Delays that the machine brings in fall off towards longer ones; a timer makes them pile up at its
 own value. Calls are taken to have met a timer only if more of them lie about it than would if the
@@ -109,6 +109,8 @@ def find_stalls(
 
 def least_times_ns(sweep: Sweep, others: Iterable[Sweep]) -> dict[int, float]:
     """The least that one message of each size can take, as far as the measurements bound it."""
+    # One after the other takes the usual time: a token bucket lets the first of them pass at once.
+    usual = {point.payload_bytes: 1000 * point.usual_us for point in sweep.points}
     shortest = {point.payload_bytes: float(point.calls.min_ns) for point in sweep.points}
     for other in others:
         if _path(sweep) == _path(other):
@@ -120,7 +122,7 @@ def least_times_ns(sweep: Sweep, others: Iterable[Sweep]) -> dict[int, float]:
     for smaller, size in zip(sizes[-2::-1], sizes[:0:-1], strict=True):
         shortest[smaller] = min(shortest[smaller], shortest[size])
     for place, size in enumerate(sizes):
-        parts = [math.ceil(size / less) * shortest[less] for less in sizes[:place] if less]
+        parts = [math.ceil(size / less) * usual[less] for less in sizes[:place] if less]
         shortest[size] = min([shortest[size], *parts])
     return shortest
 

@@ -13,7 +13,7 @@ from orbtax.report import terminal
 from orbtax.report.content import Report, assemble
 from orbtax.report.files import write_files
 from orbtax.studies.latency_front import latency_front
-from orbtax.studies.latency_grid import brief_passes, cell_of, full_passes, merging_cells
+from orbtax.studies.latency_grid import Pass, brief_passes, cell_of, full_passes, merging_cells
 from orbtax.studies.latency_published import merging_table, published_table
 from orbtax.studies.latency_results import LatencyResult, latency_results
 from orbtax.studies.latency_summary import latency_csv, latency_json
@@ -42,13 +42,12 @@ class Request:
 
 def make_plan(request: Request) -> Plan:
     """The plan of the study; RequestError if it cannot be run."""
-    passes = (full_passes if request.full else brief_passes)(request.sizes_bytes)
     rounds = request.rounds or ROUNDS
     cells = tuple(
         cell
         for link in request.links
         for cell in (
-            *(cell_of(link.name, each, rounds) for each in passes),
+            *(cell_of(link.name, each, rounds) for each in _passes(request, link)),
             *merging_cells(link.name, rounds),
         )
     )
@@ -76,6 +75,12 @@ def report(runs: Sequence[Run], folder: Path, *, join: bool, quiet: bool) -> Non
     _say(content, results, quiet=quiet)
     if not quiet:
         terminal.say(f"report: {paths.page}")
+
+
+def _passes(request: Request, link: Link) -> tuple[Pass, ...]:
+    if request.full:
+        return full_passes(request.sizes_bytes)
+    return brief_passes(request.sizes_bytes, link.rate_bit_s)
 
 
 def _say(content: Report, results: Sequence[LatencyResult], *, quiet: bool) -> None:

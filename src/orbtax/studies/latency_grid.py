@@ -33,6 +33,7 @@ FEW_SIZES_BYTES = (
     *(0, 1, 100, 1000, 8192, 16_384, 32_768, 65_533, 65_536, 65_539, 100_000, 131_072, 262_144),
     1_048_576,
 )
+LONG_S = 0.01
 MERGING_SIZES_BYTES = (1, 4, 16, 64, 256, 1024, 4096, 16_384)
 MERGING_MESSAGES = 20_000
 """In each round, or fewer where they are more than `MERGING_BYTES`."""
@@ -59,9 +60,17 @@ def full_sizes_bytes() -> tuple[int, ...]:
     return tuple(sorted(size for size in around if size >= 0))
 
 
-def brief_passes(sizes_bytes: Sequence[int] | None = None) -> tuple[Pass, ...]:
-    """What fits into two minutes: one whole curve of every arm, and each setting changed alone."""
+def brief_passes(
+    sizes_bytes: Sequence[int] | None = None, rate_bit_s: int | None = None
+) -> tuple[Pass, ...]:
+    """What fits into two minutes: one whole curve of every arm, and each setting changed alone.
+
+    Of the sizes that a link of `rate_bit_s` takes long for, only the largest is measured.
+    """
     many, few = tuple(sizes_bytes or BRIEF_SIZES_BYTES), tuple(sizes_bytes or FEW_SIZES_BYTES)
+    if sizes_bytes is None and rate_bit_s is not None:
+        most_bytes = LONG_S * rate_bit_s / 8
+        many = (*(size for size in many[:-1] if size <= most_bytes), many[-1])
     return (
         Pass(Options(), many, WAITING_ARMS),
         Pass(Options(reverse=True), few, BRIEF_ARMS),
