@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
+from itertools import chain
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -56,8 +57,8 @@ def merge(parts: Iterable[Latencies]) -> Latencies:
     filled = [part for part in parts if part.calls]
     if not filled:
         return EMPTY
-    every_bin = np.concatenate([np.asarray(part.bins, dtype=np.int64) for part in filled])
-    every_count = np.concatenate([np.asarray(part.counts, dtype=np.int64) for part in filled])
+    every_bin = np.fromiter(chain.from_iterable(part.bins for part in filled), np.int64)
+    every_count = np.fromiter(chain.from_iterable(part.counts for part in filled), np.int64)
     bins, place = np.unique(every_bin, return_inverse=True)
     counts = np.zeros(bins.size, dtype=np.int64)
     np.add.at(counts, place, every_count)

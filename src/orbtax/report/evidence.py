@@ -164,8 +164,7 @@ def _reasons(records: Iterable[EndRecord | TcpState]) -> list[str]:
     """Why values are missing, each reason once."""
     reasons = dict.fromkeys(
         f"{name}: {reason}"
-        for record in records
-        if record.missing
+        for record in filter(attrgetter("missing"), records)
         for name, reason in record.missing.items()
     )
     shown = list(reasons)[:_REASONS_SHOWN]
