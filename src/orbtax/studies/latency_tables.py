@@ -20,6 +20,7 @@ from orbtax.units import display_size, format_size
 
 _ARM = Column("arm", align=Align.LEFT)
 _SETTING = Column("setting", align=Align.LEFT)
+POOR_FIT = 0.2
 _USUAL_NOTE = (
     "Usual: median of the rounds' medians, in brackets the lowest and the highest of them."
 )
@@ -48,7 +49,7 @@ def model_table(result: LatencyResult) -> Table:
         Column("law", align=Align.LEFT),
         Column("furthest off", "%"),
     )
-    notes = (*_MODEL_NOTES, *_left_out(result), *_not_applied(result))
+    notes = (*_MODEL_NOTES, *_poor_fits(result), *_left_out(result), *_not_applied(result))
     return Table(
         title=f"Overhead and speed on {result.name}",
         columns=columns,
@@ -86,7 +87,7 @@ def brief_model_table(result: LatencyResult) -> Table:
             Column("law", align=Align.LEFT),
         ),
         rows=tuple(rows),
-        notes=(*_MODEL_NOTES, *_left_out(result), *_not_applied(result)),
+        notes=(*_MODEL_NOTES, *_poor_fits(result), *_left_out(result), *_not_applied(result)),
     )
 
 
@@ -173,6 +174,19 @@ def _model_row(each: SweepResult) -> tuple[str, ...]:
 
 def _mbyte_s(speed_bytes_s: float) -> str:
     return significant(speed_bytes_s / 1e6)
+
+
+def _poor_fits(result: LatencyResult) -> Iterator[str]:
+    poor = [
+        f"{each.sweep.arm}, {setting_text(each.sweep.options)}"
+        for each in result.sweeps
+        if each.model is not None and max(map(abs, each.model.residuals)) > math.log1p(POOR_FIT)
+    ]
+    if poor:
+        yield (
+            f"Off by more than {per_cent(POOR_FIT)} % somewhere, so that overhead and speed are to "
+            f"be read with the residuals: {'; '.join(poor)}."
+        )
 
 
 def _left_out(result: LatencyResult) -> Iterator[str]:
