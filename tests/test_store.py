@@ -12,7 +12,7 @@ import msgspec
 import pytest
 from builders import make_run
 
-from orbtax import store
+from orbtax import runfiles, store
 from orbtax.errors import RequestError, UnavailableError
 from orbtax.store import Store
 
@@ -173,9 +173,9 @@ def test_older_schemas_are_upgraded_step_by_step(folder: Path, monkeypatch) -> N
         content["command"] = content.pop("comand")
         return {**content, "schema_version": 2}
 
-    monkeypatch.setattr(store, "SCHEMA_VERSION", 3)
+    monkeypatch.setattr(runfiles, "SCHEMA_VERSION", 3)
     monkeypatch.setattr(
-        store, "_UPGRADES", {1: spell, 2: lambda content: {**content, "schema_version": 3}}
+        runfiles, "_UPGRADES", {1: spell, 2: lambda content: {**content, "schema_version": 3}}
     )
     record = store.read(folder).record
     assert record.command == "invoke compare"

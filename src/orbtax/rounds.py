@@ -157,7 +157,9 @@ class CellRun:
         )
 
     def _is_enough(self, number: int, spent_s: float) -> bool:
-        """Whether round `number` is not needed."""
+        """Whether round `number` is not needed. One that was begun is completed."""
+        if any(sample.round >= number for sample in self._measured()):
+            return False
         if all(map(self._is_given_up, self._cell.cases)):
             return True
         if self._cell.rounds is not None:

@@ -11,7 +11,7 @@ from importlib.metadata import version
 from pathlib import Path
 from types import FrameType
 
-from orbtax import conduct, store
+from orbtax import conduct, runfiles, store
 from orbtax.errors import ExitCode
 from orbtax.model import Arm, Finding, Plan, Purpose
 from orbtax.record import Run, RunRecord, Sample, Status
@@ -65,7 +65,7 @@ def _carry_out(run: Run, keep: Callable[[], Store], quiet: bool) -> ExitCode:
             conduct.conduct(run, keep, observer)
         except KeyboardInterrupt:
             interrupted = True
-    if interrupted and not (folder / store.RUN_FILE).exists():
+    if interrupted and not (folder / runfiles.RUN_FILE).exists():
         return ExitCode.INTERRUPTED  # before anything was measured
     code = _report([store.read(folder)], folder / "report", join=False, quiet=quiet)
     if interrupted:

@@ -6,39 +6,33 @@ the program is killed. Newer schemas are refused, older ones are upgraded step b
 
 from __future__ import annotations
 
+import dataclasses
 import fcntl
-import gc
-import gzip
 import json
-import os
 import secrets
-import zlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, BinaryIO, Self
+from typing import BinaryIO, Self
 
 import msgspec
 
+from orbtax.consistency import consistent
 from orbtax.errors import RequestError, UnavailableError
-from orbtax.model import SCHEMA_VERSION
+from orbtax.model import Finding
 from orbtax.record import Run, RunRecord, Sample
+from orbtax.runfiles import (
+    DAMAGED_FILE,
+    PACKED_FILE,
+    RUN_FILE,
+    SAMPLES_FILE,
+    Damage,
+    read_record,
+    read_samples,
+)
 
-RUN_FILE = "run.json"
-SAMPLES_FILE = "samples.jsonl"
-PACKED_FILE = f"{SAMPLES_FILE}.gz"
-"""A finished run's samples may be packed with gzip, to be kept or sent, and are read like that."""
-DAMAGED_FILE = "samples.damaged"
 RESULTS = Path("results")
 LONGEST_NAMES = 60
 """Characters for the links in a folder's name, which the file system limits to 255."""
-
-_UPGRADES: Mapping[int, Callable[[dict[str, Any]], dict[str, Any]]] = {}
-"""From a schema version to the step that makes the next one of it; version 1 is the first."""
-
-_sample_decoder = msgspec.json.Decoder(Sample)
 
 
 class Store:
@@ -89,10 +83,11 @@ class Store:
             raise RequestError(
                 f"the run folder {folder} cannot be written: {error.strerror}."
             ) from None
-        samples, damage = _read_samples(folder)
+        samples, damage = read_samples(folder)
         if damage is not None:
             damage.set_aside()
-        return store, Run(folder=str(folder), record=record, samples=samples)
+            record = _missing_again(record, samples, damage)
+        return store, consistent(Run(folder=str(folder), record=record, samples=samples))
 
     def append(self, sample: Sample) -> None:
         """Adds a sample and hands it to the operating system at once.
@@ -120,23 +115,6 @@ class Store:
         self._samples.close()
 
 
-@dataclass(frozen=True, slots=True)
-class Damage:
-    """The last line of a samples file, cut short or changed."""
-
-    file: Path
-    line_number: int
-    at_byte: int
-    why: str
-
-    def set_aside(self) -> None:
-        """Moves the line to a file of its own, so that samples can be added behind the rest."""
-        whole = self.file.read_bytes()
-        with (self.file.parent / DAMAGED_FILE).open("ab") as aside:
-            aside.write(whole[self.at_byte :].rstrip(b"\n") + b"\n")
-        os.truncate(self.file, self.at_byte)
-
-
 def _unwritable(folder: Path, error: OSError) -> UnavailableError:
     return UnavailableError(
         f"the run in {folder} cannot be written any more ({error.strerror}). What it holds so far "
@@ -160,7 +138,7 @@ def read(folder: Path, *, salvage: bool = False) -> Run:
     line of its samples is damaged.
     """
     record = read_record(folder)
-    samples, damage = _read_samples(folder)
+    samples, damage = read_samples(folder)
     if damage is not None and not salvage:
         raise RequestError(
             f"{damage.file}, line {damage.line_number}, the last one, is no whole sample "
@@ -168,86 +146,22 @@ def read(folder: Path, *, salvage: bool = False) -> Run:
             f"`invoke compare --resume {folder}` sets the line aside and measures its block "
             f"again, and `invoke report {folder} --salvage` reports without it."
         )
-    return Run(folder=str(folder), record=record, samples=samples)
+    return consistent(Run(folder=str(folder), record=record, samples=samples))
 
 
-def read_record(folder: Path) -> RunRecord:
-    """The `run.json` of a run folder, upgraded to the schema of this orbtax."""
-    file = folder / RUN_FILE
-    try:
-        content = msgspec.json.decode(file.read_bytes(), type=dict[str, Any])
-    except OSError as error:
-        raise RequestError(
-            f"{folder} is no run folder: {file.name} cannot be read ({error.strerror})."
-        ) from None
-    except msgspec.DecodeError as error:
-        raise RequestError(f"{file} is not valid JSON: {error}.") from None
-    try:
-        return msgspec.convert(_upgraded(file, content), RunRecord)
-    except msgspec.ValidationError as error:
-        raise RequestError(f"{file} does not hold a run as orbtax writes it: {error}.") from None
-
-
-def _upgraded(file: Path, content: dict[str, Any]) -> dict[str, Any]:
-    version = content.get("schema_version")
-    if not isinstance(version, int) or version < 1:
-        raise RequestError(f"{file}: schema_version is {version!r}; it must be a whole number ≥ 1.")
-    if version > SCHEMA_VERSION:
-        raise RequestError(
-            f"{file} has schema version {version}, and this orbtax reads up to version "
-            f"{SCHEMA_VERSION}. Use a newer orbtax: `pip install --upgrade orbtax`."
-        )
-    while version < SCHEMA_VERSION:
-        content = _UPGRADES[version](content)
-        version += 1
-    return content
-
-
-def _read_samples(folder: Path) -> tuple[tuple[Sample, ...], Damage | None]:
-    file = folder / SAMPLES_FILE
-    packed = folder / PACKED_FILE
-    try:
-        if packed.exists():
-            content = gzip.decompress(packed.read_bytes())
-        elif file.exists():
-            content = file.read_bytes()
-        else:
-            return (), None
-    except (OSError, EOFError, zlib.error) as error:
-        raise RequestError(f"the samples in {folder} cannot be read: {error}.") from None
-    with _without_collector():
-        return _decoded(file, content.splitlines(keepends=True))
-
-
-@contextmanager
-def _without_collector() -> Iterator[None]:
-    """Samples hold no cycles, and to look for some among ever more of them doubles the time."""
-    was_on = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_on:
-            gc.enable()
-
-
-def _decoded(file: Path, lines: Sequence[bytes]) -> tuple[tuple[Sample, ...], Damage | None]:
-    samples: list[Sample] = []
-    at_byte = 0
-    for number, line in enumerate(lines, start=1):
-        try:
-            if not line.endswith(b"\n"):
-                raise msgspec.DecodeError("it is cut short")
-            samples.append(_sample_decoder.decode(line))
-        except msgspec.DecodeError as error:
-            if number == len(lines):
-                return tuple(samples), Damage(file, number, at_byte, str(error))
-            raise RequestError(
-                f"{file}, line {number} of {len(lines)}, is no sample ({error}). Only the last "
-                "line can be damaged by an interruption: restore the file from a copy."
-            ) from None
-        at_byte += len(line)
-    return tuple(samples), None
+def _missing_again(record: RunRecord, samples: tuple[Sample, ...], damage: Damage) -> RunRecord:
+    """The record with the damaged line's cell no longer done: the last sample's, or the next."""
+    last = samples[-1].cell if samples else 0
+    finding = Finding(
+        code="damaged-line",
+        text=f"line {damage.line_number} of {damage.file.name} was no whole sample "
+        f"({damage.why}); it was moved to {DAMAGED_FILE} and its block measured again",
+    )
+    return dataclasses.replace(
+        record,
+        done_cells=tuple(cell for cell in record.done_cells if cell not in (last, last + 1)),
+        findings=(*record.findings, finding),
+    )
 
 
 def _open_locked(folder: Path) -> BinaryIO:

@@ -177,9 +177,11 @@ def _parse(text: str, quantity: _Quantity, allow_zero: bool = False) -> Fraction
     number, unit = written["number"], written["unit"]
     if unit not in quantity.units:
         fault = f"the unit {unit!r} is unknown" if unit else "the unit is missing"
+        # A bare number most likely counts the base unit.
+        likely = quantity.example_unit if unit or quantity is not _SIZE else quantity.base
+        example = f"{number}{likely}" if Fraction(number) else f"1{quantity.example_unit}"
         raise RequestError(
-            f"{quantity.name} {text!r}: {fault}; {quantity.rule}, "
-            f"for example {number}{quantity.example_unit}"
+            f"{quantity.name} {text!r}: {fault}; {quantity.rule}, for example {example}"
         )
     value = Fraction(number) * quantity.units[unit]
     if written["sign"] == "-" or (value == 0 and not allow_zero):

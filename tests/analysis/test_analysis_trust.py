@@ -52,7 +52,8 @@ def test_a_block_that_went_as_it_should_has_no_findings(link, arm):
             if link.rate_bit_s:
                 slower = replace(made, goodput_bit_s=0.93 * link.rate_bit_s)
                 made = min(made, slower, key=lambda each: each.goodput_bit_s)
-            assert look(made, link) == ()
+            # Small messages make short blocks here, of which the bucket may pass a good part.
+            assert [each for each in look(made, link) if each.code != "burst"] == []
 
 
 def test_a_failed_block_has_no_figure_to_doubt():
@@ -83,7 +84,7 @@ def test_more_goodput_than_the_link_can_carry():
 def test_a_bucket_that_was_full_lets_a_short_block_pass_faster():
     case = make_case(link="1ge")
     fast = make_sample(case, goodput_bit_s=0.96e9, total_bytes=12_000_000)
-    assert look(fast, ONE_GIGABIT) == ()
+    assert (only(fast, ONE_GIGABIT).code, only(fast, ONE_GIGABIT).serious) == ("burst", False)
     long = make_sample(case, goodput_bit_s=0.96e9, total_bytes=240_000_000)
     assert only(long, ONE_GIGABIT).code == "above-link-rate"
 

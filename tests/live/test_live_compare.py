@@ -9,13 +9,13 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import psutil
 import pytest
 
-from orbtax import store
+from orbtax import runfiles, store
 from orbtax.record import Status
 
 pytestmark = pytest.mark.live
@@ -49,7 +49,7 @@ def started(cwd: Path, *words: str) -> subprocess.Popen[str]:
 
 
 def wait_for_samples(folder: Path, count: int) -> None:
-    file = folder / store.SAMPLES_FILE
+    file = folder / runfiles.SAMPLES_FILE
     deadline = time.monotonic() + 30
     while time.monotonic() < deadline:
         if file.exists() and file.read_bytes().count(b"\n") >= count:
@@ -67,10 +67,10 @@ def all_gone(processes: Sequence[psutil.Process]) -> bool:
 
 
 @pytest.fixture(scope="module")
-def finished(tmp_path_factory) -> Iterator[tuple[Path, subprocess.CompletedProcess[str]]]:
+def finished(tmp_path_factory) -> tuple[Path, subprocess.CompletedProcess[str]]:
     """One small run that went to its end."""
     place = tmp_path_factory.mktemp("finished")
-    yield place / "run", orbtax("compare", *SMALL, "--out", "run", cwd=place)
+    return place / "run", orbtax("compare", *SMALL, "--out", "run", cwd=place)
 
 
 def test_a_run_leaves_its_folder_with_every_byte_confirmed(finished) -> None:
@@ -188,7 +188,7 @@ def test_a_damaged_last_line_is_named_salvaged_and_measured_again(finished, tmp_
     folder = tmp_path / "run"
     folder.mkdir()
     content = json.loads((finished[0] / "run.json").read_text())
-    (folder / "run.json").write_text(json.dumps({**content, "done_cells": [0]}))
+    (folder / "run.json").write_text(json.dumps(content))
     whole = (finished[0] / "samples.jsonl").read_bytes()
     (folder / "samples.jsonl").write_bytes(whole[:-500])
     refused = orbtax("report", "run", cwd=tmp_path)
@@ -197,7 +197,10 @@ def test_a_damaged_last_line_is_named_salvaged_and_measured_again(finished, tmp_
     assert orbtax("report", "run", "--salvage", cwd=tmp_path).returncode == 0
     resumed = orbtax("compare", "--resume", "run", cwd=tmp_path)
     assert resumed.returncode == 0, resumed.stderr
-    assert len(store.read(folder).samples) == len(whole.splitlines())
+    measured = [sample for sample in store.read(folder).samples if sample.purpose == "measure"]
+    keys = [(sample.cell, sample.round, sample.case.arm) for sample in measured]
+    assert len(keys) == len(set(keys)) == 2 * 3 * 2
+    assert "samples.damaged" in " ".join(each.text for each in store.read(folder).record.findings)
 
 
 def test_a_payload_above_the_orbs_limit_is_carried(tmp_path: Path) -> None:

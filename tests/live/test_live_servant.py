@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import socket
 import subprocess
 import sys
@@ -162,10 +163,9 @@ def stream_through(servant: Program, garble: Callable[[list[bytes]], list[bytes]
         client.ask(prepared(Arm.STREAM, MESSAGE_BYTES, total, line), agent.Done, WAIT_S)
         servant.ask(agent.Begin(), agent.Done, WAIT_S)
         outcome = None
-        try:
+        # A line that broke fails the client; what it did is judged by the servant's account.
+        with contextlib.suppress(programs.ProgramError):
             outcome = client.ask(agent.Go(), agent.Outcome, WAIT_S)
-        except Exception as error:  # the line broke: judged by the servant's account below
-            assert "closed" in str(error) or "reset" in str(error).lower()
         return servant.ask(agent.Finish(), agent.Receipt, WAIT_S), outcome
 
 

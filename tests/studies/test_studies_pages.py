@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from study_builders import run_of, small_plan
 
-from orbtax import store
+from orbtax import runfiles, store
 from orbtax.errors import RequestError
 from orbtax.store import Store
 from orbtax.studies.pages import PAGES, StoredPage
@@ -42,13 +42,13 @@ def test_a_page_is_current_from_when_it_is_written_until_it_is_touched(page, tmp
 
 def test_a_page_changes_with_its_run(page, tmp_path) -> None:
     page.write(tmp_path)
-    samples = tmp_path / "data" / store.SAMPLES_FILE
+    samples = tmp_path / "data" / runfiles.SAMPLES_FILE
     lines = samples.read_text().splitlines(keepends=True)
     samples.write_text("".join(lines[:-10]))
     assert not page.is_current(tmp_path)
 
 
 def test_a_page_whose_run_is_gone_says_so(page, tmp_path) -> None:
-    (tmp_path / "data" / store.RUN_FILE).unlink()
+    (tmp_path / "data" / runfiles.RUN_FILE).unlink()
     with pytest.raises(RequestError, match="no run folder"):
         page.write(tmp_path)

@@ -19,6 +19,7 @@ RATE_TOLERANCE = 0.005
 
 BURST_BYTES = 256 * 1024
 BURST_S = 0.00085
+MOST_BURST = 0.01
 """A token bucket may send so much, or what its rate gives in this time, before it holds back."""
 
 FEWEST_TICKS = 100
@@ -91,6 +92,14 @@ def _rate(sample: Sample, link: Link, facts: LinkFacts) -> Iterator[Finding]:
     if link.kind is Kind.EMULATED:
         burst_bits = max(8 * BURST_BYTES, BURST_S * limit.nominal_bit_s)
         most_bit_s += burst_bits / sample.window_s
+        if burst_bits > MOST_BURST * limit.nominal_bit_s * sample.window_s:
+            yield Finding(
+                code="burst",
+                text=f"in a block of {display_duration(sample.window_s)}, what the link's token "
+                f"bucket lets pass at once may be more than {MOST_BURST:.0%} of all: its goodput "
+                "can lie above what the line carries",
+                cure="let blocks last longer (a larger --total, fewer --rounds)",
+            )
     if sample.goodput_bit_s > most_bit_s:
         yield Finding(
             code="above-link-rate",
