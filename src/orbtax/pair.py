@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -23,6 +24,8 @@ from orbtax.record import Environment, Sample
 from orbtax.ring import slots_for
 
 ANSWER_S = 60.0
+PARTING_S = 0.5
+"""How long a program may take to end after a fault that its end has caused at the other."""
 SLOWEST_BYTE_S = 200_000
 """A block that moves fewer bytes per second than this is given up as hung."""
 SLOWEST_MESSAGE_S = 200
@@ -109,8 +112,10 @@ class Pair:
             return accounts.measured(failed, *self._run(block))
         except ProgramError as error:
             arm, reverse = block.case.arm, block.case.options.reverse
-            self._stop([self._client_key(arm, reverse), self._servant_key(arm, reverse)])
-            return failed(str(error))
+            keys = [self._servant_key(arm, reverse), self._client_key(arm, reverse)]
+            reason = self._reason(error, keys)
+            self._stop(keys)
+            return failed(reason)
 
     def _run(self, block: Block) -> tuple[agent.Outcome, agent.Receipt]:
         case = block.case
@@ -148,6 +153,16 @@ class Pair:
         client.ask(agent.Close(), agent.Done, ANSWER_S)
         servant.ask(agent.Close(), agent.Done, ANSWER_S)
         return outcome, receipt
+
+    def _reason(self, error: ProgramError, keys: list[_Key]) -> str:
+        """The programs that have ended, which the other one only notices, then the error itself."""
+        deadline_s = time.monotonic() + PARTING_S
+        ends = [
+            program.ended(max(0.0, deadline_s - time.monotonic()))
+            for key in keys
+            if (program := self._programs.get(key)) is not None
+        ]
+        return "; ".join(dict.fromkeys([*filter(None, ends), str(error)]))
 
     def _ends(self, reverse: bool) -> tuple[End, End]:
         ends = self._link.sender, self._link.receiver

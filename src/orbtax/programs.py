@@ -25,6 +25,8 @@ from orbtax.model import Arm, End, Link
 
 START_S = 60.0
 CLOSE_S = 10.0
+LONGEST_WAIT_S = 86_400.0
+"""A poll takes its timeout as milliseconds in 31 bits, and is asked again until its time is up."""
 TAIL_BYTES = 4096
 """How much of what a program printed goes into an error."""
 
@@ -144,6 +146,14 @@ class Program:
         self._selector.close()
         self._errors.close()
 
+    def ended(self, within_s: float) -> str | None:
+        """How the program ended and what it printed, if it does so in time; None if it goes on."""
+        try:
+            status = self._process.wait(within_s)
+        except subprocess.TimeoutExpired:
+            return None
+        return f"{self.name} ended in the middle (status {status}){self._said()}"
+
     @property
     def pid(self) -> int:
         """Process id on this host: of the program, or of the prefix that carries it."""
@@ -167,10 +177,12 @@ class Program:
     def _line(self, deadline_s: float, timeout_s: float) -> bytes:
         while b"\n" not in self._buffer:
             left_s = deadline_s - time.monotonic()
-            if left_s <= 0 or not self._selector.select(left_s):
+            if left_s <= 0:
                 raise ProgramError(
                     f"{self.name} gave no answer for {timeout_s:.0f} s{self._said()}"
                 )
+            if not self._selector.select(min(left_s, LONGEST_WAIT_S)):
+                continue
             piece = os.read(self._output_fd, 1 << 20)
             if not piece:
                 raise self._ended()
@@ -180,14 +192,11 @@ class Program:
         return line
 
     def _ended(self) -> ProgramError:
-        try:
-            status: object = self._process.wait(CLOSE_S)
-        except subprocess.TimeoutExpired:
-            status = "unknown"
-        return ProgramError(f"{self.name} ended in the middle (status {status}){self._said()}")
+        how = self.ended(CLOSE_S)
+        return ProgramError(how or f"{self.name} closed its pipe and did not end{self._said()}")
 
     def _said(self) -> str:
-        size = os.fstat(self._errors.fileno()).st_size
-        self._errors.seek(max(0, size - TAIL_BYTES))
-        text = self._errors.read().decode(errors="replace").strip()
+        file = self._errors.fileno()  # the program writes at the offset of the same open file
+        tail = os.pread(file, TAIL_BYTES, max(0, os.fstat(file).st_size - TAIL_BYTES))
+        text = tail.decode(errors="replace").strip()
         return f"; it printed: {text}" if text else ""

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
+import threading
 import time
 from collections.abc import Iterator
 
@@ -162,6 +164,33 @@ def test_a_program_that_dies_gives_a_failed_sample_and_is_started_again(
         assert failed.asked_bytes == 1_000_000
         assert failed.confirmed_bytes is None
         whole(programs.run(block(arm)))
+
+
+@pytest.mark.parametrize("arm", [Arm.CALL, Arm.CORBA, Arm.ONEWAY])
+def test_a_servant_that_dies_in_a_block_is_told_before_what_the_client_noticed(
+    arm: Arm, monkeypatch
+) -> None:
+    monkeypatch.setenv("PYTHONFAULTHANDLER", "1")  # it prints something as it dies
+    with Pair(LO, Placement(), 0, verify=False) as programs:
+        whole(programs.run(block(arm)))
+        victim = next(each for each in children(programs) if "servant" in " ".join(each.cmdline()))
+        kill = threading.Timer(0.3, os.kill, (victim.pid, signal.SIGABRT))
+        kill.start()
+        failed = programs.run(block(arm, 65_536, total_bytes=3 * 10**10))
+        kill.join()
+        assert failed.status is Status.FAILED
+        assert re.match(
+            r"orbtax\.servants\.\w+ ended in the middle \(status -6\); it printed: "
+            r"Fatal Python error: Aborted",
+            failed.reason or "",
+        )
+        assert "orbtax.clients.program" in (failed.reason or "")
+        whole(programs.run(block(arm)))
+
+
+def test_a_fault_of_a_program_that_goes_on_is_told_alone(pair: Pair) -> None:
+    sample = pair.run(block(Arm.CORBA, orb=(("noSuchOption", "1"),)))
+    assert "ended" not in (sample.reason or "")
 
 
 def test_what_a_dying_program_printed_is_in_the_sample(tmp_path) -> None:

@@ -216,6 +216,10 @@ def test_a_stranger_at_the_port_is_a_fault_of_the_block(servant: Program) -> Non
     assert "not as orbtax does" in receipt.first_faults[0]
 
 
+def test_patience_may_be_longer_than_a_poll_can_wait(servant: Program) -> None:
+    servant.ask(agent.Close(), agent.Done, 1e9)
+
+
 def test_a_line_that_is_no_request_is_answered_with_an_error() -> None:
     words = programs.command(End(), programs.CLIENT, None, {})
     done = subprocess.run(words, input="nonsense\n[]\n", capture_output=True, text=True)
