@@ -69,7 +69,7 @@ def page(run: Run) -> str:
         "## The calls",
         *(part for outcome in found for part in _calls(outcome)),
         "## The search for the best socket",
-        fill(SEARCH_NOTE, _WIDTH),
+        _paragraph(SEARCH_NOTE),
         *(as_markdown(replace(search_table(each), notes=())).rstrip() for each in found),
         *(_varied(as_markdown(variation_table(varied))) if varied else ()),
         _UNCLEAR,
@@ -108,7 +108,7 @@ def _opening() -> str:
         "`invoke study` does the same on whatever links there are, and sets the results beside "
         "the published ones."
     )
-    return f"# The mailing-list study\n\n{fill(text, _WIDTH)}"
+    return f"# The mailing-list study\n\n{_paragraph(text)}"
 
 
 def _measured(content: Report, found: Sequence[Outcome]) -> str:
@@ -123,7 +123,7 @@ def _measured(content: Report, found: Sequence[Outcome]) -> str:
             "do. Both ends share the processor of that machine"
         )
         said += f" ({host['cores']} cores)." if "cores" in host else "."
-    return fill(said, _WIDTH)
+    return _paragraph(said)
 
 
 def _judgement(outcome: Outcome) -> str:
@@ -131,7 +131,7 @@ def _judgement(outcome: Outcome) -> str:
     lines = [
         f"### {outcome.report.name}",
         "",
-        fill(" ".join((answer(outcome), *_agreement(outcome))), _WIDTH),
+        _paragraph(" ".join((answer(outcome), *_agreement(outcome)))),
         "",
         *(f"- The call: {text}." for text in evidence(outcome.corba_causes)),
         *(f"- The socket: {text}." for text in evidence(outcome.socket_causes)),
@@ -180,6 +180,11 @@ def _calls(outcome: Outcome) -> Iterator[str]:
 
 def _varied(table: str) -> tuple[str, str]:
     return "## What the post leaves open, varied", table.rstrip()
+
+
+def _paragraph(text: str) -> str:
+    """The text in lines; a label such as `receiver-processor` is not cut."""
+    return fill(text, _WIDTH, break_on_hyphens=False)
 
 
 def _again(run: Run) -> str:
