@@ -21,7 +21,16 @@ from types import ModuleType
 from orbtax.errors import UnavailableError
 
 ORB_DISTRIBUTION = "jeteve-omniorb"
-_COMPILE = "import sys; from omniidl.main import main; sys.argv[0] = 'omniidl'; sys.exit(main())"
+_COMPILE = """
+import os, sys
+from omniidl.main import main
+sys.argv[0] = "omniidl"
+try:
+    sys.exit(main())
+except OSError as error:
+    print(error.strerror, file=sys.stderr)
+    sys.exit(os.EX_IOERR)
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,16 +54,25 @@ def folder() -> Path:
     source = idl_file()
     place = _cache() / _key(source)
     if not (place / "OrbTax").is_dir():
-        _generate(source, place)
+        try:
+            _generate(source, place)
+        except OSError as error:
+            raise _unwritable(place.parent, error.strerror) from error
     return place
 
 
 def load() -> Stubs:
-    """The generated modules, imported."""
+    """The generated modules, imported; UnavailableError as for `folder`, or if that fails."""
     place = str(folder())
     if place not in sys.path:
         sys.path.insert(0, place)  # before a module of that name elsewhere
-    return Stubs(importlib.import_module("OrbTax"), importlib.import_module("OrbTax__POA"))
+    try:
+        return Stubs(importlib.import_module("OrbTax"), importlib.import_module("OrbTax__POA"))
+    except ImportError as error:
+        raise UnavailableError(
+            f"the stubs in {place} cannot be imported: {error}. Remove that folder, or install "
+            f"the ORB again with `pip install --force-reinstall {ORB_DISTRIBUTION}`."
+        ) from error
 
 
 def orb_version() -> str:
@@ -76,17 +94,20 @@ def _key(source: Path) -> str:
 def _cache() -> Path:
     """The user's cache, or a private temporary folder where that cannot be written."""
     base = os.environ.get("XDG_CACHE_HOME")
-    wanted = (Path(base) if base else Path.home() / ".cache") / "orbtax" / "stubs"
     try:
+        wanted = (Path(base) if base else Path.home() / ".cache") / "orbtax" / "stubs"
         wanted.mkdir(parents=True, exist_ok=True)
-    except OSError:
+    except (OSError, RuntimeError):  # RuntimeError: the user has no home
         return _private_cache()
     return wanted if os.access(wanted, os.W_OK) else _private_cache()
 
 
 def _private_cache() -> Path:
-    place = Path(tempfile.gettempdir()) / f"orbtax-stubs-{os.getuid()}"
-    place.mkdir(mode=0o700, exist_ok=True)
+    try:
+        place = Path(tempfile.gettempdir()) / f"orbtax-stubs-{_outer_user()}"
+        place.mkdir(mode=0o700, exist_ok=True)
+    except OSError as error:
+        raise _unwritable("a temporary folder", error.strerror) from error
     # Stubs are code: a folder that another user has made must never be imported from.
     if place.stat().st_uid != os.getuid() or place.stat().st_mode & 0o022:
         raise UnavailableError(
@@ -94,6 +115,23 @@ def _private_cache() -> Path:
             "there. Set XDG_CACHE_HOME to a folder of yours."
         )
     return place
+
+
+def _outer_user() -> int:
+    """This user's id as it is outside of an emulated link's namespace, where everyone is root."""
+    user = os.getuid()
+    for line in Path("/proc/self/uid_map").read_text().splitlines():
+        inside, outside, count = map(int, line.split())  # user_namespaces(7)
+        if inside <= user < inside + count:
+            return outside + user - inside
+    return user
+
+
+def _unwritable(place: Path | str, reason: str | None) -> UnavailableError:
+    return UnavailableError(
+        f"the stubs cannot be kept in {place}: {reason}. Make room there, or set "
+        "XDG_CACHE_HOME to a folder that can be written."
+    )
 
 
 def _generate(source: Path, place: Path) -> None:
@@ -105,6 +143,8 @@ def _generate(source: Path, place: Path) -> None:
         done = subprocess.run(
             [sys.executable, "-c", _COMPILE, *arguments], capture_output=True, text=True
         )
+        if done.returncode == os.EX_IOERR:
+            raise _unwritable(place.parent, done.stderr.strip())
         if done.returncode != 0:
             raise UnavailableError(
                 f"the IDL compiler could not compile {source.name}: {done.stderr.strip()}"
