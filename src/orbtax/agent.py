@@ -21,7 +21,7 @@ from typing import BinaryIO, NoReturn
 import msgspec
 
 from orbtax import orb
-from orbtax.errors import OrbtaxError
+from orbtax.errors import ExitCode, OrbtaxError, UnavailableError
 from orbtax.host import environment
 from orbtax.host.preload import preload_faults
 from orbtax.model import Block, Finding
@@ -124,10 +124,11 @@ class Done(msgspec.Struct, frozen=True, tag=True):
 
 
 class Failed(msgspec.Struct, frozen=True, tag=True, kw_only=True):
-    """The answer to a request that failed; the program goes on."""
+    """The answer to a request that failed; as a first line: the program cannot start."""
 
     error: str
     trace: str
+    exit_code: ExitCode = ExitCode.FAULT
 
 
 class Ready(msgspec.Struct, frozen=True, tag=True, kw_only=True):
@@ -153,16 +154,24 @@ def parse_cores(argv: list[str], program: str) -> tuple[int, ...] | None:
     return tuple(int(core) for core in text.split(",")) if text else None
 
 
-def run(program: str, handler: Handler) -> NoReturn:
-    """Places this process, says that it is ready and answers requests until the input closes."""
+def run(program: str, handler: Handler, load: Callable[[], object] | None = None) -> NoReturn:
+    """Places this process, says that it is ready and answers requests until the input closes.
+
+    `load` gets what the program cannot do without; an OrbtaxError of it is told to the parent.
+    """
     cores = parse_cores(sys.argv[1:], program)
-    if cores is not None:
-        os.sched_setaffinity(0, cores)
     # Ctrl-C reaches the whole foreground group; the parent decides what happens then.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     strays = environment.stray_orb_settings(os.environ, orb.CONFIGURATION_FILE)
     orb.shut_out_strays()
     answers = _private_output()
+    try:
+        _place(cores)
+        if load is not None:
+            load()
+    except OrbtaxError as error:
+        _write(answers, Failed(error=str(error), trace="", exit_code=error.exit_code))
+        os._exit(error.exit_code)
     ready = Ready(
         program=program,
         pid=os.getpid(),
@@ -176,6 +185,17 @@ def run(program: str, handler: Handler) -> NoReturn:
         _write(answers, _answer(handler, requests.get()))
 
 
+def _place(cores: tuple[int, ...] | None) -> None:
+    try:
+        if cores is not None:
+            os.sched_setaffinity(0, cores)
+    except OSError as error:
+        raise UnavailableError(
+            f"the cores {', '.join(map(str, cores or ()))} cannot be used here: {error.strerror}. "
+            "Name others with --placement."
+        ) from None
+
+
 def _answer(handler: Handler, line: bytes) -> Answer | Failed:
     try:
         request = _request_decoder.decode(line)
@@ -185,7 +205,7 @@ def _answer(handler: Handler, line: bytes) -> Answer | Failed:
             return Examined(_examine(request))
         return handler(request)
     except OrbtaxError as error:
-        return Failed(error=str(error), trace="")
+        return Failed(error=str(error), trace="", exit_code=error.exit_code)
     except Exception as error:  # whatever it was, the parent is told and the program goes on
         return Failed(error=f"{type(error).__name__}: {error}", trace=traceback.format_exc())
 

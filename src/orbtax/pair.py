@@ -17,7 +17,7 @@ from types import TracebackType
 from typing import Self
 
 from orbtax import accounts, agent, programs
-from orbtax.errors import ProgramError
+from orbtax.errors import ProgramError, UnavailableError
 from orbtax.model import Arm, Block, End, EndName, Link, Placement
 from orbtax.programs import Program
 from orbtax.record import Environment, Sample
@@ -96,16 +96,21 @@ class Pair:
     def describe(
         self, arm: Arm, orb_settings: Mapping[str, str]
     ) -> tuple[Environment, Environment]:
-        """The environments of the sender and of the receiver."""
-        client = self._program(self._client_key(arm, reverse=False))
-        servant = self._program(self._servant_key(arm, reverse=False))
+        """The environments of the sender and of the receiver.
+
+        Raises UnavailableError for an end whose program does not start or cannot answer.
+        """
+        sender, receiver = self._ends(reverse=False)
         return (
-            _describe(client, self._link.sender, orb_settings),
-            _describe(servant, self._link.receiver, orb_settings),
+            self._describe(self._client_key(arm, reverse=False), sender, orb_settings),
+            self._describe(self._servant_key(arm, reverse=False), receiver, orb_settings),
         )
 
     def run(self, block: Block) -> Sample:
-        """Runs one block. A block that fails gives a failed sample, and new programs next time."""
+        """Runs one block. A block that fails gives a failed sample, and new programs next time.
+
+        Raises UnavailableError for a program that lacks what it cannot start without.
+        """
         started_utc = datetime.now(UTC).isoformat(timespec="milliseconds")
         failed = functools.partial(accounts.failed, block, self._session, started_utc)
         try:
@@ -153,6 +158,13 @@ class Pair:
         client.ask(agent.Close(), agent.Done, ANSWER_S)
         servant.ask(agent.Close(), agent.Done, ANSWER_S)
         return outcome, receipt
+
+    def _describe(self, key: _Key, end: End, orb_settings: Mapping[str, str]) -> Environment:
+        request = agent.Describe(end.interface, orb_settings)
+        try:
+            return self._program(key).ask(request, agent.Described, ANSWER_S).environment
+        except ProgramError as error:
+            raise UnavailableError(f"link {self._link.name}, {key.role}: {error}") from error
 
     def _reason(self, error: ProgramError, keys: list[_Key]) -> str:
         """The programs that have ended, which the other one only notices, then the error itself."""
@@ -203,11 +215,6 @@ def second_level_cache_bytes() -> int:
         return int(text.removesuffix("K")) * 1024
     except (OSError, ValueError):
         return _DEFAULT_CACHE_BYTES
-
-
-def _describe(program: Program, end: End, orb_settings: Mapping[str, str]) -> Environment:
-    request = agent.Describe(end.interface, orb_settings)
-    return program.ask(request, agent.Described, ANSWER_S).environment
 
 
 def _patience_s(block: Block) -> float:

@@ -20,7 +20,7 @@ from typing import Self, TypeVar
 import msgspec
 
 from orbtax import agent
-from orbtax.errors import ProgramError
+from orbtax.errors import ExitCode, ProgramError, UnavailableError
 from orbtax.model import Arm, End, Link
 
 START_S = 60.0
@@ -78,12 +78,19 @@ class Program:
     """A running program that answers requests."""
 
     def __init__(self, words: list[str]) -> None:
-        """Starts the program; ProgramError if it does not say that it is ready.
+        """Starts the program and waits until it says that it is ready.
 
-        So does one that the loader has started without a library that it was to preload.
+        Raises UnavailableError if it says that something it needs is not there; ProgramError if
+        it ends otherwise, or the loader has started it without a library that it was to preload.
         """
         self.name = words[-1] if "--cores" not in words else words[-3]
-        self._errors = tempfile.TemporaryFile()  # noqa: SIM115 - closed with the program
+        try:
+            self._errors = tempfile.TemporaryFile()  # noqa: SIM115 - closed with the program
+        except OSError as error:
+            raise UnavailableError(
+                f"{self.name} could not be started, which takes a temporary file: "
+                f"{error.strerror}. Make room there, or set TMPDIR to another folder."
+            ) from None
         try:
             self._process = subprocess.Popen(
                 words,
@@ -99,7 +106,7 @@ class Program:
         self._selector = selectors.DefaultSelector()
         self._selector.register(self._output_fd, selectors.EVENT_READ)
         try:
-            self.ready = self._receive(agent.Ready, START_S)
+            self.ready = self._started()
             if faults := self.ready.preload_faults:
                 raise ProgramError(
                     f"{self.name} started without a library to preload: {'; '.join(faults)}"
@@ -164,15 +171,26 @@ class Program:
         assert self._process.stdout is not None
         return self._process.stdout.fileno()
 
+    def _started(self) -> agent.Ready:
+        first = self._hear(agent.Ready, START_S)
+        if isinstance(first, agent.Ready):
+            return first
+        text = f"{self.name} could not start: {first.error}"
+        unavailable = first.exit_code is ExitCode.UNAVAILABLE
+        raise UnavailableError(text) if unavailable else ProgramError(text)
+
     def _receive(self, answer: type[AnswerT], timeout_s: float) -> AnswerT:
-        line = self._line(time.monotonic() + timeout_s, timeout_s)
-        try:
-            got = msgspec.json.decode(line, type=answer | agent.Failed)
-        except msgspec.DecodeError:
-            raise ProgramError(f"{self.name} answered {line[:200]!r}, which is no answer") from None
+        got = self._hear(answer, timeout_s)
         if isinstance(got, agent.Failed):
             raise ProgramError(f"{self.name}: {got.error}{self._said()}")
-        return got  # type: ignore[no-any-return]
+        return got
+
+    def _hear(self, answer: type[AnswerT], timeout_s: float) -> AnswerT | agent.Failed:
+        line = self._line(time.monotonic() + timeout_s, timeout_s)
+        try:
+            return msgspec.json.decode(line, type=answer | agent.Failed)
+        except msgspec.DecodeError:
+            raise ProgramError(f"{self.name} answered {line[:200]!r}, which is no answer") from None
 
     def _line(self, deadline_s: float, timeout_s: float) -> bytes:
         while b"\n" not in self._buffer:
