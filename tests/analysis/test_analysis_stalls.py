@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from sweep_builders import SIZES, make_point, make_sweep, stalls_of
+from sweep_builders import SIZES, make_point, make_sweep, stalls_of, usual_us
 
 from orbtax.analysis.stalls import (
     Remedy,
@@ -134,11 +134,13 @@ def test_messages_that_met_a_timer_several_times_are_told_apart() -> None:
     def thrice(draws: np.random.Generator, calls: int) -> np.ndarray:
         return sum(stalls_of(1.0)(draws, calls) for _ in range(3))
 
-    def sixteen_times(draws: np.random.Generator, calls: int) -> np.ndarray:
-        return sum(stalls_of(1.0)(draws, calls) for _ in range(16))
-
-    delayed = {262_144: thrice, 1_048_576: sixteen_times}
-    stalls = found(make_sweep(np.random.default_rng(5), delayed=delayed, calls=10))
+    delayed = {262_144: thrice}
+    sweep = make_sweep(np.random.default_rng(5), delayed=delayed, calls=10)
+    last = sweep.points[-1]
+    few = make_point(
+        last.payload_bytes, [np.array([usual_us(last.payload_bytes) + 16 * 42_000])] * 4
+    )
+    stalls = found(replace(sweep, points=(*sweep.points[:-1], few)))
     assert [(stall.payload_bytes, stall.timer) for stall in stalls] == [
         (262_144, DELAYED_ACK),
         (1_048_576, DELAYED_ACK),

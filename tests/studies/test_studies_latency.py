@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -17,7 +18,7 @@ from orbtax.estimate import estimate_s
 from orbtax.model import Arm, Case, Options, Placement
 from orbtax.record import Run
 from orbtax.studies import latency, reporting
-from orbtax.studies.latency_page import page
+from orbtax.studies.latency_page import figures, page
 from orbtax.studies.latency_results import LatencyResult, latency_results
 from orbtax.studies.latency_words import answers, setting_text
 
@@ -239,6 +240,9 @@ def test_the_page_is_the_same_each_time_and_names_what_it_found() -> None:
     ):
         assert f"\n{heading}\n" in text
     assert "delayed acknowledgement, 40.0 ms" in text
+    shown = re.findall(r"\]\(figures/(.+?)\)", text)
+    assert sorted(shown) == sorted(figures(run))
+    assert all(content.startswith(b"<?xml") for content in figures(run).values())
     clean = page(run_of(small_plan()))
     assert "Nowhere: no call piled up at a timer" in clean
 

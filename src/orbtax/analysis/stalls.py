@@ -32,6 +32,8 @@ FLANK = 0.25
 LONGEST_MESSAGE = 0.5
 """Of a timer. In messages that take longer anyway, a delay of its length is nothing special."""
 SIGNIFICANCE = 1e-4
+REPEATED_SIGNIFICANCE = 0.05
+"""Where a smaller size met the timer, so that a few calls of a large one have to do."""
 ONE_WINDOW_BYTES = 16 * 1024
 """Messages up to this size fit into the smallest window, so that no setting can slow them down."""
 
@@ -149,9 +151,11 @@ def _stall(point: SweepPoint, least_ns: float, timer: Timer, *, repeated: bool) 
     delays = (times_ns - least_ns) / (timer.wait_s * 1e9)
     most = math.inf if repeated else MOST_TIMES + LATE
     met = (delays >= 1 - EARLY) & (delays <= most)
-    if not repeated and not _piles_up(delays, counts):
-        return None
-    if repeated and not _outnumber(int(counts[met].sum()), _shorter(delays, counts), 1.0):
+    if repeated:
+        chance = _chance(int(counts[met].sum()), _shorter(delays, counts), 1)
+        if chance > REPEATED_SIGNIFICANCE:
+            return None
+    elif not _piles_up(delays, counts):
         return None
     delay = float(np.median(np.repeat(delays[met], counts[met])))
     bound_ns = least_ns + (1 - EARLY) * timer.wait_s * 1e9
@@ -170,14 +174,11 @@ def _stall(point: SweepPoint, least_ns: float, timer: Timer, *, repeated: bool) 
 def _piles_up(delays: Array, counts: Counts) -> bool:
     """Whether delays, in units of a timer, pile up at it or at a small multiple."""
     shorter = _shorter(delays, counts)
-    return any(
-        _outnumber(
-            int(counts[(delays >= times - EARLY) & (delays <= times + LATE)].sum()),
-            shorter,
-            times,
-        )
-        for times in range(1, MOST_TIMES + 1)
-    )
+    for times in range(1, MOST_TIMES + 1):
+        about = int(counts[(delays >= times - EARLY) & (delays <= times + LATE)].sum())
+        if _chance(about, shorter, times) <= SIGNIFICANCE:
+            return True
+    return False
 
 
 def _shorter(delays: Array, counts: Counts) -> int:
@@ -185,11 +186,11 @@ def _shorter(delays: Array, counts: Counts) -> int:
     return int(counts[(delays >= FLANK) & (delays < 1 - EARLY)].sum())
 
 
-def _outnumber(about: int, shorter: int, times: float) -> bool:
-    """Whether so many calls about a multiple of a timer are more than a level density explains."""
+def _chance(about: int, shorter: int, times: int) -> float:
+    """Probability of at least so many calls about a multiple of a timer by a level density."""
     width = math.log((times + LATE) / (times - EARLY))
     level = width / (width + math.log((1 - EARLY) / FLANK))
-    return about > 0 and float(binom.sf(about - 1, about + shorter, level)) <= SIGNIFICANCE
+    return float(binom.sf(about - 1, about + shorter, level))
 
 
 def _is_same(one: Stall, other: Stall) -> bool:

@@ -24,7 +24,7 @@ def latency_front(results: Sequence[LatencyResult]) -> Front:
         measured=measured(results),
         answers=tuple(sentence for result in results for sentence in answers(result)),
         best=tuple(table for result in results for table in main_tables(result)),
-        drawings=tuple(drawing for result in results for drawing in _drawings(result)),
+        drawings=tuple(drawing for result in results for drawing in drawings(result)),
         cells=tuple(points_table(result, each) for result in results for each in result.sweeps),
         best_heading="Overhead, speed, steps and stalls",
         cells_heading="All sizes",
@@ -59,7 +59,8 @@ def main_tables(result: LatencyResult) -> Iterator[Table]:
     yield published_table(result)
 
 
-def _drawings(result: LatencyResult) -> Iterator[Drawing]:
+def drawings(result: LatencyResult) -> Iterator[Drawing]:
+    """The figures of one link, with what their files are called."""
     name = re.sub(r"[^A-Za-z0-9._-]", "_", result.link.name)
     for chart in latency_charts(result):
         yield Drawing(f"{chart.name}-{name}", chart)

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from textwrap import fill
 
 from orbtax.model import Kind
 from orbtax.published.fibre_channel import fibre_channel_results
 from orbtax.record import Run
 from orbtax.report.content import Report, assemble
+from orbtax.report.files import draw
 from orbtax.report.forms import as_markdown
-from orbtax.report.front import listed
+from orbtax.report.front import Drawing, listed
+from orbtax.report.images import svg
 from orbtax.report.numbers import significant
 from orbtax.studies.latency_breaks import discontinuity_table
-from orbtax.studies.latency_front import measured
+from orbtax.studies.latency_front import drawings, measured
 from orbtax.studies.latency_published import merging_table, published_table
 from orbtax.studies.latency_results import LatencyResult, latency_results
 from orbtax.studies.latency_tables import empty_table, model_table
@@ -57,6 +59,19 @@ def page(run: Run) -> str:
     return "\n\n".join(parts) + "\n"
 
 
+def figures(run: Run) -> dict[str, bytes]:
+    """The figures of the page as SVG, by their file names."""
+    return {
+        _figure_name(drawing): svg(draw(drawing))
+        for result in latency_results(run)
+        for drawing in drawings(result)
+    }
+
+
+def _figure_name(drawing: Drawing) -> str:
+    return f"message-size-{drawing.name}.svg"
+
+
 def _opening() -> str:
     published = fibre_channel_results()
     overheads = listed(sorted({f"{each.overhead_us:g}" for each in published}))
@@ -83,10 +98,16 @@ def _measured(content: Report, results: Sequence[LatencyResult]) -> str:
 
 
 def _link(result: LatencyResult) -> Iterator[str]:
+    shown = {
+        drawing.content.name: f"![{drawing.content.title}](figures/{_figure_name(drawing)})"
+        for drawing in drawings(result)
+    }
     yield f"## On {result.name}"
     yield "\n".join(fill(f"- {said}", _WIDTH, subsequent_indent="  ") for said in answers(result))
+    yield from _those(shown, "time")
     yield "### Overhead and speed"
     yield as_markdown(model_table(result)).rstrip()
+    yield from _those(shown, "model", "residuals")
     if result.empty_calls:
         yield as_markdown(empty_table(result)).rstrip()
     yield "### Beside the report of 1994"
@@ -101,10 +122,17 @@ def _link(result: LatencyResult) -> Iterator[str]:
             "and all repetitions agree.",
             _WIDTH,
         )
+    yield from _those(shown, "stalls")
     if result.merged:
         yield "### Merged messages"
         yield fill(_merging(result), _WIDTH)
         yield as_markdown(merging_table(result)).rstrip()
+        yield from _those(shown, "merging")
+
+
+def _those(shown: Mapping[str, str], *names: str) -> Iterator[str]:
+    """The figures of those names that there are."""
+    return (shown[name] for name in names if name in shown)
 
 
 def _merging(result: LatencyResult) -> str:
