@@ -117,6 +117,9 @@ def test_the_file_of_the_working_directory_is_read(tmp_path: Path) -> None:
         ('[a]\nkind = ["emulated"]\n', 2, '"loopback", "emulated", "hosts"'),
         (EMULATED + "speed = 3\n", 4, "unknown key; expected one of kind, preload, environment"),
         (EMULATED + 'rate = "10G"\n', 4, "bit/s"),
+        (EMULATED + 'rate = "1bit/s"\n', 4, "at least 8 kbit/s, not '1bit/s'"),
+        (EMULATED + 'rate = "7999bit/s"\n', 4, "at least 8 kbit/s"),
+        (HOSTS + 'receiver.address = "10.0.0.2"\nrate = "7 bit/s"\n', 5, "at least 8 kbit/s"),
         (EMULATED + 'rate = "100Gbit/s"\n', 4, "at most 34359738360 bit/s"),
         (EMULATED + 'sender = { address = "10.0.0.1" }\n', 4, "unknown key"),
         (EMULATED + "sysctls = 3\n", 4, "expected a table"),
@@ -143,6 +146,16 @@ def test_the_file_of_the_working_directory_is_read(tmp_path: Path) -> None:
             "unknown arm; expected one of stream",
         ),
         (EMULATED + "[a.environment.corba]\n\nX = 1\n", 6, "text in quotes"),
+        (EMULATED + '[a.environment.corba]\n"A=B" = "1"\n', 5, "name of an environment variable"),
+        (EMULATED + '[a.environment.corba]\n"" = "1"\n', 5, "name of an environment variable"),
+        (EMULATED + '[a.environment.corba]\n1A = "1"\n', 5, "with no digit first"),
+        (EMULATED + '[a.environment.corba]\nA-B = "1"\n', 5, "name of an environment variable"),
+        (EMULATED + '[a.environment.corba]\n"A\\u0000" = "1"\n', 5, "environment variable"),
+        (EMULATED + '[a.environment.corba]\nA = "\\u0000"\n', 5, "text in quotes"),
+        (EMULATED + '[a.environment.corba]\nORBtraceLevel = "1"\n', 5, "no setting of the ORB"),
+        (EMULATED + '[a.environment.corba]\nOMNIORB_CONFIG = "x"\n', 5, "no setting of the ORB"),
+        (EMULATED + '[a.preload]\ncorba = "\\u0000"\n', 5, "text in quotes"),
+        (HOSTS + '[a.receiver]\naddress = "10.0.0.2"\nprefix = ["\\u0000"]\n', 6, "list of words"),
         (EMULATED + '["b c"]\nkind = "loopback"\n', 4, "link name"),
         ('a = "emulated"\n', 1, "expected a table such as [a]"),
     ],
@@ -156,6 +169,11 @@ def test_a_fault_is_refused_with_its_line(
     assert refused.value.exit_code is ExitCode.REQUEST
     assert f"{file}, line {line}: " in str(refused.value)
     assert expected in str(refused.value)
+
+
+def test_the_slowest_rate_is_taken(tmp_path: Path) -> None:
+    (link,) = pick(load_catalogue(write(tmp_path, EMULATED + 'rate = "8 kbit/s"\n')), ["a"])
+    assert link.rate_bit_s == 8000
 
 
 def test_the_line_is_right_below_values_of_several_lines(tmp_path: Path) -> None:

@@ -20,7 +20,7 @@ from orbtax.links.document import (
 )
 from orbtax.links.sysctl import CONGESTION_CONTROL
 from orbtax.model import Arm, End, Kind, Link
-from orbtax.units import parse_rate, parse_size
+from orbtax.units import format_rate, parse_rate, parse_size
 
 DEFAULT_FILE = Path("links.toml")
 EMULATED_SYSCTLS = {CONGESTION_CONTROL: "cubic"}
@@ -47,6 +47,7 @@ BUILT_IN = (
 """`ib` has no rate: no bucket is fast enough to stand for InfiniBand, so memory sets the limit."""
 
 MTU_RANGE_BYTES = (68, 65535)  # what IPv4 asks for at least, what a veth takes at most
+MIN_RATE_BIT_S = 8000  # a bucket counts whole bytes per second, which are coarse below this
 MAX_EMULATED_RATE_BIT_S = (2**32 - 1) * 8  # the token bucket keeps bytes/s in 32 bits
 
 
@@ -107,6 +108,13 @@ def _read_mtu(place: Place, value: object) -> int:
     if not least <= mtu_bytes <= most:
         raise place.refusal(f"expected an MTU from {least} B to {most} B, not {value!r}")
     return mtu_bytes
+
+
+def _read_rate(place: Place, value: object) -> int:
+    rate_bit_s = _read_any_rate(place, value)
+    if rate_bit_s < MIN_RATE_BIT_S:
+        raise place.refusal(f"expected at least {format_rate(MIN_RATE_BIT_S)}, not {value!r}")
+    return rate_bit_s
 
 
 def _read_emulated_rate(place: Place, value: object) -> int:
@@ -170,11 +178,26 @@ def _read_preload(place: Place, value: object) -> Mapping[Arm, str]:
     return {_read_arm(place.at(arm)): read_text(place.at(arm), item) for arm, item in table.items()}
 
 
+def _read_variable(place: Place) -> str:
+    name = place.keys[-1]
+    if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", name):
+        raise place.refusal(
+            "expected the name of an environment variable: letters, digits and '_', "
+            "with no digit first"
+        )
+    if name.startswith("ORB") or name == "OMNIORB_CONFIG":
+        raise place.refusal(
+            "expected no setting of the ORB: programs shut out variables that begin with ORB, and "
+            "OMNIORB_CONFIG, so that all runs compare"
+        )
+    return name
+
+
 def _read_environment(place: Place, value: object) -> Mapping[Arm, Mapping[str, str]]:
     table = read_table(place, value)
     return {
         _read_arm(place.at(arm)): {
-            name: read_text(place.at(arm).at(name), item)
+            _read_variable(place.at(arm).at(name)): read_text(place.at(arm).at(name), item)
             for name, item in read_table(place.at(arm), variables).items()
         }
         for arm, variables in table.items()
@@ -182,7 +205,7 @@ def _read_environment(place: Place, value: object) -> Mapping[Arm, Mapping[str, 
 
 
 _read_size = read_parsed(parse_size, "9000 B")
-_read_rate = read_parsed(parse_rate, "10Gbit/s")
+_read_any_rate = read_parsed(parse_rate, "10Gbit/s")
 _KIND_NAMES = ", ".join(f'"{kind}"' for kind in Kind)
 _END_KEYS = {
     "address": Key("address", _read_address, required='"10.0.0.1"'),

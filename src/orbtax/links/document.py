@@ -73,19 +73,23 @@ def read_fields(place: Place, value: object, keys: Mapping[str, Key]) -> dict[st
 
 
 def read_text(place: Place, value: object) -> str:
-    """A text that is not empty."""
-    if not isinstance(value, str) or not value.strip():
+    """A text that is not empty, and fit for a command line."""
+    if not isinstance(value, str) or not value.strip() or "\0" in value:
         raise place.refusal(f"expected a text in quotes, not {value!r}")
     return value
 
 
 def read_words(place: Place, value: object) -> tuple[str, ...]:
     """The words of a command, written as a list of texts."""
-    if not isinstance(value, list) or not all(isinstance(word, str) and word for word in value):
+    if not isinstance(value, list) or not all(map(_is_word, value)):
         raise place.refusal(
             f'expected a list of words such as ["ssh", "node1"] (or [] for none), not {value!r}'
         )
     return tuple(value)
+
+
+def _is_word(value: object) -> bool:
+    return isinstance(value, str) and value != "" and "\0" not in value
 
 
 def read_parsed(parse: Callable[[str], T], example: str) -> Callable[[Place, object], T]:
