@@ -30,6 +30,10 @@ SLOWEST_BYTE_S = 200_000
 """A block that moves fewer bytes per second than this is given up as hung."""
 SLOWEST_MESSAGE_S = 200
 """Likewise for messages, each of which may wait 5 ms."""
+SLOW_FACTOR = 4
+"""A link of a known rate may take so many times as long as its bytes need."""
+MESSAGE_ROOM_BYTES = 512
+"""What a message takes on the link beside its payload, its reply included."""
 _DEFAULT_CACHE_BYTES = 4 * 1024**2
 
 
@@ -153,7 +157,7 @@ class Pair:
             ANSWER_S,
         )
         servant.ask(agent.Begin(), agent.Done, ANSWER_S)
-        outcome = client.ask(agent.Go(), agent.Outcome, _patience_s(block))
+        outcome = client.ask(agent.Go(), agent.Outcome, _patience_s(block, self._link.rate_bit_s))
         receipt = servant.ask(agent.Finish(), agent.Receipt, ANSWER_S)
         client.ask(agent.Close(), agent.Done, ANSWER_S)
         servant.ask(agent.Close(), agent.Done, ANSWER_S)
@@ -217,9 +221,13 @@ def second_level_cache_bytes() -> int:
         return _DEFAULT_CACHE_BYTES
 
 
-def _patience_s(block: Block) -> float:
-    """How long a block may take before it counts as hung."""
+def _patience_s(block: Block, rate_bit_s: int | None) -> float:
+    """How long a block may take before it counts as hung, on a link of that rate if it is known."""
     size = block.case.payload_bytes
     amount = block.amount
     messages = -(-amount.total_bytes // size) if size else amount.empty_messages
-    return ANSWER_S + amount.total_bytes / SLOWEST_BYTE_S + messages / SLOWEST_MESSAGE_S
+    moving_s = amount.total_bytes / SLOWEST_BYTE_S + messages / SLOWEST_MESSAGE_S
+    if rate_bit_s is not None:
+        link_bytes = amount.total_bytes + messages * MESSAGE_ROOM_BYTES
+        moving_s = max(moving_s, SLOW_FACTOR * 8 * link_bytes / rate_bit_s)
+    return ANSWER_S + moving_s
