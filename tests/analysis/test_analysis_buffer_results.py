@@ -51,6 +51,13 @@ def test_a_window_is_held_against_the_best_of_the_link() -> None:
     assert labels == (Label.WINDOW, Label.AUTOTUNING)
 
 
+def test_what_only_others_show_makes_an_unknown_cause_a_known_one() -> None:
+    seen = {(Arm.STREAM, KIB, KERNEL): Seen(gbit_s=9.0), (Arm.STREAM, KIB, SMALL): Seen(gbit_s=5.0)}
+    (ib,) = buffer_results(run_of(seen, settings=(KERNEL, SMALL)))
+    assert ib.cases[Arm.STREAM, KIB, KERNEL].labels == (Label.UNKNOWN,)
+    assert ib.cases[Arm.STREAM, KIB, SMALL].labels == (Label.AUTOTUNING,)
+
+
 def test_comparisons_are_within_an_arm_and_a_size() -> None:
     seen = {
         (Arm.STREAM, 64 * KIB, LARGE): Seen(gbit_s=3.0, sleeps_per_message=FULL),
@@ -83,9 +90,7 @@ def test_on_a_link_that_is_not_emulated_settings_are_paired_by_round() -> None:
 
 def test_what_cannot_be_had_is_told_and_not_measured() -> None:
     (lo,) = buffer_results(run_of({}, (LINKS["lo"],)))
-    assert set(lo.lacking) == {
-        (Arm.CORBA, buffers) for buffers in (SMALL, MIDDLE, LARGE)
-    }
+    assert set(lo.lacking) == {(Arm.CORBA, buffers) for buffers in (SMALL, MIDDLE, LARGE)}
     assert not {(arm, buffers) for arm, _, buffers in lo.cases} & set(lo.lacking)
 
 

@@ -184,14 +184,15 @@ def _fullness(flow: Flow) -> float:
 
 def _buffer(measured: Measured, stalled: Bottleneck | None) -> Iterator[Bottleneck]:
     """The send buffer, if its size is fixed and the sender slept for room again and again."""
-    flow = measured.flow
-    if measured.buffers.send_bytes is not None and measured.sleeps_for_room:
+    buffer_bytes, sleeps = measured.flow.send_buffer_bytes, measured.sleeps_per_message
+    is_fixed = measured.buffers.send_bytes is not None
+    if is_fixed and measured.sleeps_for_room and buffer_bytes is not None and sleeps is not None:
         yield Bottleneck(
             Label.BUFFER,
             (
-                Evidence("send buffer", flow.send_buffer_bytes or math.nan, "B"),
-                Evidence("sleeps for room", measured.sleeps_per_message or math.nan, "per message"),
-                *_flow_evidence(flow),
+                Evidence("send buffer", buffer_bytes, "B"),
+                Evidence("sleeps for room", sleeps, "per message"),
+                *_flow_evidence(measured.flow),
                 *(stalled.evidence if stalled else ()),
             ),
         )

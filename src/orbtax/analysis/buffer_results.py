@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from orbtax.analysis.beside import Slowdown, beside_smaller, causes_beside, slowdown
-from orbtax.analysis.bottleneck import Bottleneck, bottlenecks
+from orbtax.analysis.bottleneck import Bottleneck, Label, bottlenecks
 from orbtax.analysis.bounds import Measured, bounds, shortfalls, sleeps_per_message
 from orbtax.analysis.caches import cache_sizes_bytes
 from orbtax.analysis.cost import case_cost
@@ -64,35 +64,22 @@ def _result(run: Run, rates: Sequence[CaseRates]) -> BufferResult:
     visits = {visit.before.link: visit for visit in reversed(run.record.visits)}
     first = plan.link(rates[0].case.link)
     best_bit_s = _best_bit_s(first, visits, rates, good)
+    caches_bytes = cache_sizes_bytes(visits.values())
     alone = [
         _measured(each, plan.link(each.case.link), visits, good.get(each.case, ()), best_bit_s)
         for each in rates
     ]
-    caches_bytes = cache_sizes_bytes(visits.values())
-    cases = {
-        (each.case.arm, each.case.payload_bytes, each.buffers): replace(
-            each,
-            bottlenecks=each.bottlenecks + causes_beside(each, _family(each, alone), caches_bytes),
-        )
-        for each in alone
-    }
+    judged = [_beside(each, _family(each, alone), caches_bytes) for each in alone]
     arms = tuple(dict.fromkeys(each.case.arm for each in alone))
     buffers = tuple(dict.fromkeys(each.buffers for each in alone))
-    sizes = tuple(sorted({each.case.payload_bytes for each in alone}))
-    pairs = [
-        pair
-        for arm in arms
-        for size in sizes
-        for pair in beside_smaller(
-            each for place, each in cases.items() if place[:2] == (arm, size)
-        )
-    ]
+    pairs = tuple(_pairs(judged))
+    round_trips_us = [each.flow.least_rtt_us for each in alone if each.flow.least_rtt_us]
     return BufferResult(
         link=first,
         arms=arms,
-        sizes_bytes=sizes,
+        sizes_bytes=tuple(sorted({each.case.payload_bytes for each in alone})),
         buffers=buffers,
-        cases=cases,
+        cases={(each.case.arm, each.case.payload_bytes, each.buffers): each for each in judged},
         lacking={
             (arm, setting): reason
             for arm in arms
@@ -100,9 +87,7 @@ def _result(run: Run, rates: Sequence[CaseRates]) -> BufferResult:
             if (reason := why_not(first, arm, setting)) is not None
         },
         best_bit_s=best_bit_s,
-        least_rtt_us=min(
-            (each.flow.least_rtt_us for each in alone if each.flow.least_rtt_us), default=None
-        ),
+        least_rtt_us=min(round_trips_us, default=None),
         caches_bytes=caches_bytes,
         comparisons=len(pairs),
         slowdowns=tuple(
@@ -138,14 +123,33 @@ def _measured(
     return replace(measured, bottlenecks=bounds(measured, best_bit_s))
 
 
+def _beside(
+    measured: Measured, family: Sequence[Measured], caches_bytes: Mapping[str, int]
+) -> Measured:
+    """The case with what only its family shows, which makes an unknown cause a known one."""
+    found = causes_beside(measured, family, caches_bytes)
+    alone = measured.bottlenecks
+    if found:
+        alone = tuple(each for each in alone if each.label is not Label.UNKNOWN)
+    return replace(measured, bottlenecks=alone + found)
+
+
 def _family(measured: Measured, among: Iterable[Measured]) -> list[Measured]:
     """The other cases of the same arm and message size."""
-    wanted = measured.case.arm, measured.case.payload_bytes
     return [
-        each
-        for each in among
-        if each is not measured and (each.case.arm, each.case.payload_bytes) == wanted
+        each for each in among if each is not measured and _kin(each.case) == _kin(measured.case)
     ]
+
+
+def _pairs(judged: Sequence[Measured]) -> Iterator[tuple[Measured, Measured]]:
+    """Each case with one of smaller buffers, of the same arm and message size."""
+    for kin in dict.fromkeys(_kin(each.case) for each in judged):
+        yield from beside_smaller(each for each in judged if _kin(each.case) == kin)
+
+
+def _kin(case: Case) -> tuple[Arm, int]:
+    """What cases have in common that differ in their buffers alone."""
+    return case.arm, case.payload_bytes
 
 
 def _best_bit_s(

@@ -13,7 +13,7 @@ from orbtax.model import Case
 from orbtax.report.evidence import CASE_COLUMNS, case_cells
 from orbtax.report.numbers import per_cent, significant
 from orbtax.report.tables import MISSING, Align, Column, Table
-from orbtax.units import display_rate
+from orbtax.units import display_rate, display_size
 
 _COST_COLUMNS: Mapping[Column, Callable[[EndCost], float | None]] = {
     Column("process", "µs/MiB"): lambda cost: cost.process_us_per_mib,
@@ -103,4 +103,6 @@ def _with_unit(value: float, unit: str) -> str:
         return display_rate(value)
     if unit == "share":
         return f"{per_cent(value)} %"
+    if unit == "B":
+        return display_size(value)
     return f"{value:g} {unit}" if unit == "calls" else f"{significant(value)} {unit}"
