@@ -35,6 +35,15 @@ def test_findings_of_one_kind_are_told_once_with_place_and_number():
     )
 
 
+def test_findings_of_blocks_that_are_no_measurement_are_left_out():
+    preparing = [
+        replace(MEASURED[0], purpose=purpose, findings=(CLIPPED,))
+        for purpose in (Purpose.CALIBRATION, Purpose.CEILING)
+    ]
+    told = remarks(*of([*MEASURED, *preparing]))
+    assert CLIPPED not in [remark.finding for remark in told]
+
+
 def test_serious_findings_come_first_and_stay_apart_from_others_of_their_code():
     serious = replace(CLIPPED, serious=True)
     told = remarks(*of(findings=(CLIPPED, serious)))

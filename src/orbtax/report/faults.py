@@ -109,7 +109,7 @@ def failure_table(run: Run) -> Table:
 
 
 def _findings(run: Run, links: Iterable[LinkResult]) -> Iterator[tuple[str, Finding]]:
-    """Each finding with its place."""
+    """Each finding with its place; blocks that are no measurement are no part of the result."""
     yield from (("", finding) for finding in run.record.findings)
     for link in links:
         yield from ((subject_of(link), finding) for finding in link.findings)
@@ -120,7 +120,7 @@ def _findings(run: Run, links: Iterable[LinkResult]) -> Iterator[tuple[str, Find
             yield from ((place, finding) for finding in cell.findings)
     names = _names(run)
     for sample in run.samples:
-        if sample.findings:
+        if sample.purpose is Purpose.MEASURE and sample.findings:
             name = names.get(sample.case.link, sample.case.link)
             place = f"{name}, {case_text(sample.case)}, round {_round(sample)}"
             yield from ((place, finding) for finding in sample.findings)
