@@ -75,6 +75,17 @@ def test_a_half_width_never_looks_like_none():
     assert with_half_width(interval(0.909, 0.9088, 0.9092)) == "90.9 ±0.02"
 
 
+def test_an_uneven_interval_shows_both_bounds():
+    assert with_half_width(interval(0.177, 0.0829, 0.378)) == "17.7 [8.29, 37.8]"
+    assert with_half_width(interval(0.0589, 0.0002, 14.794)) == "5.89 [0.0200, 1479.4]"
+
+
+@given(st.floats(0.001, 2.0), st.floats(0.0001, 0.05))
+def test_a_narrow_interval_of_a_ratio_is_even_enough(value, half_width):
+    around = interval(value, value * (1 - half_width), value * (1 + half_width))
+    assert "±" in with_half_width(around)
+
+
 def test_counts_agree_with_their_noun():
     assert [counted(number, "thread") for number in (0, 1, 1600)] == [
         "0 threads",

@@ -11,6 +11,9 @@ from orbtax.report.tables import MISSING
 
 Show = Callable[[float], str]
 
+_VISIBLY_UNEVEN = 0.1
+"""The difference between the sides of an interval, in half-widths, that `±` would hide."""
+
 
 def significant(value: float) -> str:
     """A value to three significant digits: `8.76`, `38.0`, `1230`; a dash for none (NaN)."""
@@ -39,14 +42,20 @@ def with_bounds(interval: Interval | None, show: Show) -> str:
 
 
 def with_half_width(interval: Interval | None) -> str:
-    """A ratio in per cent and how far its interval, if it has one, reaches up: `90.9 ±0.7`."""
+    """A ratio in per cent and how far its interval, if it has one, reaches: `90.9 ±0.7`.
+
+    Where it visibly reaches further to one side, both bounds stand: `17.7 [8.29, 37.8]`.
+    """
     if interval is None:
         return MISSING
-    if interval.high is None:
+    if interval.low is None or interval.high is None:
         return per_cent(interval.value)
-    reach = 100 * (interval.high - interval.value)
-    digits = 1 if reach >= 0.05 else 2
-    return f"{per_cent(interval.value)} ±{reach:.{digits}f}"
+    down, up = 100 * (interval.value - interval.low), 100 * (interval.high - interval.value)
+    digits = 1 if up >= 0.05 else 2
+    uneven = abs(up - down) > _VISIBLY_UNEVEN * (up + down) / 2
+    if uneven and f"{down:.{digits}f}" != f"{up:.{digits}f}":
+        return with_bounds(interval, per_cent)
+    return f"{per_cent(interval.value)} ±{up:.{digits}f}"
 
 
 def counted(number: int, thing: str) -> str:
