@@ -110,8 +110,8 @@ def test_only_the_command_line_knows_invoke() -> None:
     assert importers("invoke") == {"orbtax.commands", "orbtax.commandline"}
 
 
-def test_the_command_line_is_imported_by_nobody() -> None:
-    assert importers("orbtax.commands") == set()
+def test_the_command_line_is_imported_by_its_entry_alone() -> None:
+    assert importers("orbtax.commands") == {"orbtax.__main__"}
     assert importers("orbtax.commandline") == {"orbtax.commands"}
 
 

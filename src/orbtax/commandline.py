@@ -9,7 +9,8 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn, ParamSpec, TypeVar
 
-from invoke import Exit, Program
+import invoke
+from invoke import Argument, Exit, Program, Task
 from invoke.exceptions import ParseError
 
 from orbtax.errors import ExitCode, OrbtaxError
@@ -39,6 +40,9 @@ def command(body: Callable[P, ExitCode]) -> Callable[P, None]:
     def run(*args: P.args, **flags: P.kwargs) -> None:
         try:
             code = body(*args, **flags)
+            from orbtax.report import terminal
+
+            terminal.flush_result()
         except OrbtaxError as error:
             fail(str(error), error.exit_code)
         except KeyboardInterrupt:
@@ -59,11 +63,10 @@ def fail(text: str, code: ExitCode) -> NoReturn:
 
 def chosen_links(names: list[str] | None, file: str | None, default: str) -> tuple[Link, ...]:
     """The links that `--link` names, of the built-in ones and those of `--links`."""
-    from orbtax import plan
+    from orbtax import units
     from orbtax.links import catalogue
 
-    wanted = [name.strip() for text in names or [default] for name in text.split(",")]
-    plan.once(tuple(wanted), ",".join(wanted))
+    wanted = units.parse_list(",".join(names or [default]), str)
     return catalogue.pick(catalogue.load_catalogue(path(file)), wanted)
 
 
@@ -80,6 +83,21 @@ def path(text: str | None) -> Path | None:
 def command_line() -> str:
     """The command line as it was given, without the folder of the program itself."""
     return shlex.join([Path(sys.argv[0]).name, *sys.argv[1:]])
+
+
+class Command(Task):  # type: ignore[misc]
+    """invoke's own task, but a flag that may be repeated needs a value as any other does."""
+
+    def get_arguments(self, ignore_unknown_help: bool | None = None) -> list[Argument]:
+        """The flags of the task."""
+        arguments: list[Argument] = super().get_arguments(ignore_unknown_help)
+        for argument in arguments:
+            if argument.kind is list:
+                argument.raw_value = None  # invoke takes the empty list there for a value given
+        return arguments
+
+
+task = functools.partial(invoke.task, klass=Command)
 
 
 class Orbtax(Program):  # type: ignore[misc]

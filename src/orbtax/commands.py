@@ -8,7 +8,7 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from invoke import Collection, Context, task
+from invoke import Collection, Context
 
 from orbtax.commandline import (
     LINK_HELP,
@@ -19,6 +19,7 @@ from orbtax.commandline import (
     command_line,
     if_given,
     path,
+    task,
 )
 from orbtax.errors import ExitCode
 
@@ -268,7 +269,7 @@ def idl(_context: Context) -> ExitCode:
 
 
 def main() -> None:
-    """The console script `orbtax`."""
+    """Runs the command that the command line asks for, and ends the program."""
     from importlib.metadata import version
 
     namespace = Collection.from_module(sys.modules[__name__])

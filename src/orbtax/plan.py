@@ -55,12 +55,12 @@ def check(cells: Sequence[Cell], *, verify: bool) -> None:
 
 def parse_arms(text: str) -> tuple[Arm, ...]:
     """Arms from `stream,call,corba`, each once; RequestError names an unknown one."""
-    return once(units.parse_list(text, _parse_arm), text)
+    return units.parse_list(text, _parse_arm)
 
 
 def parse_threads(text: str) -> tuple[int, ...]:
     """Numbers of threads from `1,4,16`, each once."""
-    counts = once(units.parse_list(text, units.parse_count), text)
+    counts = units.parse_list(text, units.parse_count)
     if max(counts) > MAX_THREADS:
         raise RequestError(f"{max(counts)} threads are more than the {MAX_THREADS} allowed.")
     return counts
@@ -68,7 +68,7 @@ def parse_threads(text: str) -> tuple[int, ...]:
 
 def parse_sizes(text: str) -> tuple[int, ...]:
     """Payload sizes from `1KiB,64KiB`, each once."""
-    sizes = once(units.parse_list(text, units.parse_size), text)
+    sizes = units.parse_list(text, units.parse_size)
     if max(sizes) > MAX_PAYLOAD_BYTES:
         raise RequestError(
             f"a payload of {units.format_size(max(sizes))} is above the limit of "
@@ -76,14 +76,6 @@ def parse_sizes(text: str) -> tuple[int, ...]:
             "times over."
         )
     return sizes
-
-
-def once(items: tuple[units.T, ...], text: str) -> tuple[units.T, ...]:
-    """The items as they are; RequestError if one stands twice, which would measure it twice."""
-    for index, item in enumerate(items):
-        if item in items[:index]:
-            raise RequestError(f"{text!r} names {item} twice. Name each value once.")
-    return items
 
 
 def parse_placement(text: str | None, links: Sequence[Link]) -> Placement:

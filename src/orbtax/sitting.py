@@ -11,8 +11,8 @@ from importlib.metadata import version
 from pathlib import Path
 from types import FrameType
 
-from orbtax import conduct, runfiles, store
-from orbtax.errors import ExitCode
+from orbtax import conduct, store
+from orbtax.errors import ExitCode, OrbtaxError
 from orbtax.model import Arm, Finding, Plan, Purpose
 from orbtax.record import Run, RunRecord, Sample, Status
 from orbtax.report import terminal
@@ -58,20 +58,55 @@ def report(folders: list[Path], *, salvage: bool, join: bool, out: Path | None) 
 
 
 def _carry_out(run: Run, keep: Callable[[], Store], quiet: bool) -> ExitCode:
+    """Measures and reports; what was measured before a fault is reported like a whole run."""
     folder = Path(run.folder)
-    interrupted = False
-    with terminal.progress(quiet=quiet) as observer, _terminated_like_interrupted():
+    kept: list[Store] = []
+
+    def keep_once() -> Store:
+        kept.append(keep())
+        return kept[0]
+
+    with _terminated_like_interrupted():
+        end = _measure(run, keep_once, quiet)
+        if end is not None and not kept:
+            if isinstance(end, OrbtaxError):
+                raise end
+            return ExitCode.INTERRUPTED
+        try:
+            # A full disk takes half a sample.
+            run = store.read(folder, salvage=end is not None)
+            if isinstance(end, OrbtaxError) and not run.samples:
+                raise end
+            code = _report([run], folder / "report", join=False, quiet=quiet)
+        except KeyboardInterrupt as interruption:
+            end = interruption
+        except OrbtaxError as fault:
+            if end is None or fault is end:
+                raise
+            terminal.say_error(str(fault))
+    return code if end is None else _cut_short(end, folder)
+
+
+def _measure(
+    run: Run, keep: Callable[[], Store], quiet: bool
+) -> OrbtaxError | KeyboardInterrupt | None:
+    """What ended the run before its time, if anything did."""
+    with terminal.progress(quiet=quiet) as observer:
         try:
             conduct.conduct(run, keep, observer)
-        except KeyboardInterrupt:
-            interrupted = True
-    if interrupted and not (folder / runfiles.RUN_FILE).exists():
-        return ExitCode.INTERRUPTED  # before anything was measured
-    code = _report([store.read(folder)], folder / "report", join=False, quiet=quiet)
-    if interrupted:
-        terminal.say_interrupted(folder)
-        return ExitCode.INTERRUPTED
-    return code
+        except (OrbtaxError, KeyboardInterrupt) as end:
+            return end
+    return None
+
+
+def _cut_short(end: OrbtaxError | KeyboardInterrupt, folder: Path) -> ExitCode:
+    """Says why a run ended before its time and how to go on with it."""
+    if isinstance(end, OrbtaxError):
+        terminal.say_error(str(end))
+        terminal.say_cut_short(folder)
+        return end.exit_code
+    terminal.say_cut_short(folder, "interrupted: ")
+    return ExitCode.INTERRUPTED
 
 
 def _report(runs: list[Run], folder: Path, *, join: bool, quiet: bool) -> ExitCode:

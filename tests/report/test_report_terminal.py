@@ -1,6 +1,7 @@
 """What is printed: results on standard output, all else on standard error, in 80 columns."""
 
 import io
+import os
 import re
 import sys
 import threading
@@ -11,12 +12,12 @@ import pytest
 from builders import make_failed, make_plan, make_run, make_sample
 from rich.cells import cell_len
 
+from orbtax.errors import UnavailableError
 from orbtax.model import Amount, Arm, Block, Finding
 from orbtax.report import terminal
 from orbtax.report.content import assemble
 
 ALL = (Arm.STREAM, Arm.CALL, Arm.CORBA, Arm.ONEWAY, Arm.AMI)
-PAGE = Path("results/x/report/index.html")
 PLAN = make_plan(("ib",), (1024,), (1, 4))
 BLOCK = Block(
     case=PLAN.cells[0].cases[2], cell=0, round=0, position=0, amount=Amount(total_bytes=1)
@@ -61,7 +62,7 @@ def open_screen(monkeypatch):
 
 
 def test_a_report_in_a_pipe_has_no_colour_and_fits_eighty_columns(report, capsys):
-    terminal.say_report(report, PAGE)
+    terminal.say_report(report)
     out, err = capsys.readouterr()
     assert "\x1b" not in out + err
     assert all(cell_len(line) <= 80 for line in (out + err).splitlines())
@@ -69,14 +70,13 @@ def test_a_report_in_a_pipe_has_no_colour_and_fits_eighty_columns(report, capsys
         assert f"Best cases on {name} (emulated)" in out
         assert f"Goodput on {name} (emulated)" in out
         assert f"Efficiency of corba on {name} (emulated)" in out
-    assert out.splitlines()[-1] == f"report: {PAGE}"
 
 
 def test_warnings_go_to_standard_error_with_their_cure(report, capsys):
     finding = Finding(code="x", text="a buffer was clipped", cure="raise wmem_max")
     serious = Finding(code="y", text="bytes are missing", serious=True)
     run = replace(report.run, record=replace(report.run.record, findings=(finding, serious)))
-    terminal.say_report(assemble([run]), PAGE)
+    terminal.say_report(assemble([run]))
     out, err = capsys.readouterr()
     assert "warning: a buffer was clipped (raise wmem_max)" in err
     assert "serious: bytes are missing" in err
@@ -86,27 +86,25 @@ def test_warnings_go_to_standard_error_with_their_cure(report, capsys):
 def test_quiet_leaves_best_cases_and_what_is_serious(report, capsys):
     finding = Finding(code="x", text="a buffer was clipped")
     run = replace(report.run, record=replace(report.run.record, findings=(finding,)))
-    terminal.say_report(assemble([run]), PAGE, quiet=True)
+    terminal.say_report(assemble([run]), quiet=True)
     out, err = capsys.readouterr()
     assert "Best cases on ib (emulated)" in out
     assert "Goodput on" not in out
-    assert "report:" not in out
     assert "clipped" not in err
     assert "serious: " in err  # the refused sample of the run
 
 
 def test_gaps_are_told(capsys):
     run = make_run(sizes=(1024,), threads=(1,), rounds=4)
-    terminal.say_report(assemble([replace(run, samples=())]), None)
-    out, err = capsys.readouterr()
+    terminal.say_report(assemble([replace(run, samples=())]))
+    _out, err = capsys.readouterr()
     assert "No block has been measured yet" in err
-    assert "report:" not in out
 
 
 def test_a_stream_that_lacks_a_character_gets_another(report, monkeypatch):
     raw = io.BytesIO()
     monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(raw, encoding="ascii"))
-    terminal.say_report(report, None)
+    terminal.say_report(report)
     sys.stdout.flush()
     assert b"? stream" in raw.getvalue()
 
@@ -120,9 +118,49 @@ def test_text_is_printed_as_it_is(text, capsys):
     assert err == f"error: {text}\n"
 
 
-def test_an_interrupted_run_names_how_to_go_on(capsys):
-    terminal.say_interrupted(Path("results/x"))
-    assert "--resume results/x" in capsys.readouterr().err
+def test_a_run_cut_short_names_how_to_go_on(capsys):
+    terminal.say_cut_short(Path("results/x"), "interrupted: ")
+    told = capsys.readouterr().err
+    assert told.startswith("interrupted: ")
+    assert "--resume results/x" in told
+
+
+@pytest.fixture
+def unread_pipe():
+    """The writing end of a pipe that nobody reads any more."""
+    reading, writing = os.pipe()
+    os.close(reading)
+    with os.fdopen(writing, "w") as stream:
+        yield stream
+
+
+@pytest.mark.parametrize("line_buffering", [False, True])
+def test_a_run_goes_on_when_its_progress_has_no_reader(monkeypatch, unread_pipe, line_buffering):
+    unread_pipe.reconfigure(line_buffering=line_buffering)
+    monkeypatch.setattr(sys, "stderr", unread_pipe)
+    with terminal.progress(quiet=False) as observer:
+        run_through(observer)
+    terminal.say_error("told to nobody")
+    unread_pipe.flush()  # as Python does when it ends
+
+
+def test_a_result_without_a_reader_is_no_fault(report, monkeypatch, unread_pipe):
+    monkeypatch.setattr(sys, "stdout", unread_pipe)
+    terminal.say_report(report)
+    terminal.flush_result()
+    unread_pipe.flush()
+
+
+@pytest.mark.parametrize("write_through", [False, True])
+def test_a_result_that_a_full_disk_does_not_take_is_a_fault_at_the_end(
+    report, monkeypatch, write_through
+):
+    with Path("/dev/full").open("w") as full:
+        full.reconfigure(write_through=write_through, line_buffering=write_through)
+        monkeypatch.setattr(sys, "stdout", full)
+        terminal.say_report(report)
+        with pytest.raises(UnavailableError, match="No space left"):
+            terminal.flush_result()
 
 
 def test_findings_alone_can_be_told(capsys):

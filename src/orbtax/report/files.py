@@ -43,7 +43,11 @@ def write_report(runs: Sequence[Run], folder: Path, *, join: bool = False) -> Re
     Raises:
         RequestError: the runs do not belong together, or the folder cannot be written.
     """
-    report = assemble(runs, join=join)
+    return write_comparison(assemble(runs, join=join), folder)
+
+
+def write_comparison(report: Report, folder: Path) -> ReportPaths:
+    """Write what is worked out already; RequestError if the folder cannot be written."""
     texts = {"summary.csv": summary_csv(report), "summary.json": summary_json(report)}
     return write_files(report, front_of(report), texts, folder)
 
@@ -71,8 +75,8 @@ def write_files(
         )
     except OSError as error:
         raise RequestError(
-            f"the report cannot be written below {folder}: {error.strerror}. "
-            "Name a folder that can be written with --out"
+            f"the report's files cannot be written below {folder}: {error.strerror}. To have them "
+            f"elsewhere: `invoke report {report.run.folder} --out FOLDER`."
         ) from None
 
 

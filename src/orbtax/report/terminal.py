@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import io
+import os
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, TextIO
+from typing import TYPE_CHECKING, Any, TextIO, cast
+from weakref import WeakKeyDictionary
 
 from rich.console import Console
 from rich.live import Live
 from rich.text import Text
 
+from orbtax.errors import UnavailableError
 from orbtax.model import Block, Finding, Plan
 from orbtax.record import Sample
 from orbtax.report.progress import Tally
@@ -27,10 +30,27 @@ NARROWEST = 80
 
 _REMARKS_SHOWN = 12
 
+_losses: WeakKeyDictionary[TextIO, OSError] = WeakKeyDictionary()
+"""Streams that could not be written any more, until `flush_result` tells of it."""
+
 
 def say(text: str) -> None:
     """A line of a result."""
     _console(sys.stdout).print(Text(text), soft_wrap=True)
+
+
+def flush_result() -> None:
+    """Hand out what is left of a result. Nobody has to read it to its end.
+
+    Raises UnavailableError if standard output cannot take it, as on a full disk.
+    """
+    _console(sys.stdout).file.flush()
+    loss = _losses.pop(sys.stdout, None) if sys.stdout else None
+    if loss is not None and not isinstance(loss, BrokenPipeError):
+        raise UnavailableError(
+            f"standard output cannot be written ({loss.strerror}), so that the result was not "
+            "told in full. Its files are written; `invoke report RUN` tells it again."
+        )
 
 
 def say_error(text: str) -> None:
@@ -39,9 +59,9 @@ def say_error(text: str) -> None:
     _console(sys.stderr).print(line, soft_wrap=True)
 
 
-def say_interrupted(folder: Path) -> None:
-    """A run was interrupted and can be gone on with."""
-    line = Text(f"interrupted: what was measured is kept; go on with `--resume {folder}`")
+def say_cut_short(folder: Path, label: str = "") -> None:
+    """A run did not come to its end and can be gone on with; `label` may say why."""
+    line = Text(f"{label}what was measured is kept; go on with `--resume {folder}`")
     _console(sys.stderr).print(line, soft_wrap=True)
 
 
@@ -62,8 +82,8 @@ def say_findings(findings: Sequence[Finding]) -> None:
         _say_warning(finding.text, finding, sys.stdout)
 
 
-def say_report(report: Report, page: Path | None, *, quiet: bool = False) -> None:
-    """The result: answers, best cases, cells, what speaks against them, and where the page is.
+def say_report(report: Report, *, quiet: bool = False) -> None:
+    """The result: answers, best cases, cells, and what speaks against them.
 
     `quiet` leaves it at the best cases and at what is serious.
     """
@@ -83,8 +103,6 @@ def say_report(report: Report, page: Path | None, *, quiet: bool = False) -> Non
             if beside_iperf3.rows:
                 say_table(beside_iperf3, keys=2)
     say_doubts(report, quiet=quiet)
-    if page is not None and not quiet:
-        say(f"report: {page}")
 
 
 def say_doubts(report: Report, *, quiet: bool = False) -> None:
@@ -179,5 +197,41 @@ def _say_warning(text: str, finding: Finding | None = None, stream: TextIO | Non
 def _console(stream: TextIO) -> Console:
     """A console that writes what it is given, and a `?` for what the stream cannot write."""
     if isinstance(stream, io.TextIOWrapper):
-        stream.reconfigure(errors="replace")
+        stream = cast(TextIO, _Lasting(stream))
     return Console(file=stream, highlight=False, markup=False, emoji=False)
+
+
+class _Lasting:
+    """A stream whose loss stops nothing: a run goes on and its files are written all the same."""
+
+    def __init__(self, stream: io.TextIOWrapper) -> None:
+        self._stream = stream
+        with self._survived():
+            stream.reconfigure(errors="replace")  # which flushes it
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._stream, name)
+
+    def write(self, text: str) -> int:
+        with self._survived():
+            self._stream.write(text)
+        return len(text)
+
+    def flush(self) -> None:
+        with self._survived():
+            self._stream.flush()
+
+    @contextmanager
+    def _survived(self) -> Iterator[None]:
+        try:
+            yield
+        except OSError as error:
+            _losses[self._stream] = error
+            _discard(self._stream)
+
+
+def _discard(stream: TextIO) -> None:
+    """Send what is written to a lost stream nowhere; Python flushes it once more as it ends."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, stream.fileno())
+    os.close(nowhere)

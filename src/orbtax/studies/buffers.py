@@ -118,13 +118,12 @@ def _cells(request: Request, link: Link, settings: Sequence[Buffers]) -> Iterato
 
 
 def report(runs: Sequence[Run], folder: Path, *, join: bool, quiet: bool) -> None:
-    """Writes the report and says the result.
+    """Says the result and writes the report.
 
     Raises RequestError for runs that do not belong together or a folder that cannot be written.
     """
     content = assemble(runs, join=join)
     results = buffer_results(content.run)
-    paths = write_files(content, buffers_front(results), _texts(content, results), folder)
     for result in results:
         for sentence in () if quiet else answers(result):
             terminal.say(sentence)
@@ -133,6 +132,7 @@ def report(runs: Sequence[Run], folder: Path, *, join: bool, quiet: bool) -> Non
         if result.slowdowns and not quiet:
             terminal.say_table(slowdown_table(result), keys=2)
     terminal.say_doubts(content, quiet=quiet)
+    paths = write_files(content, buffers_front(results), _texts(content, results), folder)
     if not quiet:
         terminal.say(f"report: {paths.page}")
 

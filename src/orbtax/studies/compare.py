@@ -10,7 +10,8 @@ from orbtax import plan as planning
 from orbtax.model import STUDY_TOTAL_BYTES, Arm, Link, Placement, Plan
 from orbtax.record import Run
 from orbtax.report import terminal
-from orbtax.report.files import write_report
+from orbtax.report.content import assemble
+from orbtax.report.files import write_comparison
 
 NAME = "compare"
 KIB = 1024
@@ -84,12 +85,15 @@ def arms_of(request: Request) -> tuple[Arm, ...]:
 
 
 def report(runs: Sequence[Run], folder: Path, *, join: bool, quiet: bool) -> None:
-    """Writes the report and says the result.
+    """Says the result and writes the report.
 
     Raises RequestError for runs that do not belong together or a folder that cannot be written.
     """
-    paths = write_report(runs, folder, join=join)
-    terminal.say_report(paths.report, paths.page, quiet=quiet)
+    content = assemble(runs, join=join)
+    terminal.say_report(content, quiet=quiet)
+    paths = write_comparison(content, folder)
+    if not quiet:
+        terminal.say(f"report: {paths.page}")
 
 
 def block_s(cell_s: float, arms: Sequence[Arm]) -> float:

@@ -64,15 +64,15 @@ def make_plan(request: Request) -> Plan:
 
 
 def report(runs: Sequence[Run], folder: Path, *, join: bool, quiet: bool) -> None:
-    """Writes the report and says the result.
+    """Says the result and writes the report.
 
     Raises RequestError for runs that do not belong together or a folder that cannot be written.
     """
     content = assemble(runs, join=join)
     results = latency_results(content.run)
+    _say(content, results, quiet=quiet)
     texts = {"summary.csv": latency_csv(results), "summary.json": latency_json(content, results)}
     paths = write_files(content, latency_front(results), texts, folder)
-    _say(content, results, quiet=quiet)
     if not quiet:
         terminal.say(f"report: {paths.page}")
 

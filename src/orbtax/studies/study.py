@@ -99,16 +99,16 @@ def make_plan(request: Request) -> Plan:
 
 
 def report(runs: Sequence[Run], folder: Path, *, join: bool, quiet: bool) -> None:
-    """Writes the report and says the result.
+    """Says the result and writes the report.
 
     Raises RequestError for runs that do not belong together or a folder that cannot be written.
     """
     content = assemble(runs, join=join)
     found, varied = outcomes(content), variations(content)
+    _say(content, found, varied, quiet=quiet)
     paths = write_files(
         content, study_front(content, found, varied), _texts(content, found, varied), folder
     )
-    _say(content, found, varied, quiet=quiet)
     if not quiet:
         terminal.say(f"report: {paths.page}")
 
