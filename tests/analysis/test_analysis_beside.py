@@ -94,10 +94,21 @@ def test_behind_a_full_link_nothing_is_sought() -> None:
 
 
 def test_each_is_set_beside_the_fastest_of_the_smaller_ones() -> None:
-    rates = {KERNEL: 9.0, SMALL: 6.0, MIDDLE: 7.0, LARGE: 5.0}
+    rates = {KERNEL: 9.0, SMALL: 6.0, MIDDLE: 7.0, LARGE: 5.0}  # the kernel's: between the last two
     family = [measured(buffers, Seen(gbit_s=rate)) for buffers, rate in rates.items()]
     pairs = {larger.buffers: smaller.buffers for larger, smaller in beside_smaller(family)}
     assert pairs == {KERNEL: MIDDLE, MIDDLE: SMALL, LARGE: KERNEL}
+
+
+def test_buffers_of_which_one_is_larger_and_one_smaller_are_not_compared() -> None:
+    family = [
+        measured(Buffers(16 * KIB, 64 * KIB), Seen(gbit_s=9.0)),
+        measured(Buffers(64 * KIB, 4 * KIB), Seen(gbit_s=4.0)),
+        measured(Buffers(64 * KIB, 64 * KIB), Seen(gbit_s=8.0)),
+    ]
+    small_window, both = family[1:]
+    assert beside_smaller(family) == ((both, family[0]),)
+    assert beside_smaller([small_window, both]) == ((both, small_window),)
 
 
 def test_a_slowdown_tells_what_changed() -> None:

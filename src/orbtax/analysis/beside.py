@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from orbtax.analysis.bottleneck import Bottleneck, Evidence, Label
 from orbtax.analysis.bounds import Measured
 from orbtax.analysis.cost import EndCost
+from orbtax.analysis.flow import Flow
 from orbtax.analysis.ratio import Interval
 from orbtax.analysis.search import rate_ratio
 
@@ -70,16 +71,15 @@ def causes_beside(
 
 
 def beside_smaller(family: Iterable[Measured]) -> tuple[tuple[Measured, Measured], ...]:
-    """Each case of a family with the fastest of those whose buffers in force are smaller."""
-    sized = [
-        (each.flow.buffers_bytes, each)
-        for each in family
-        if each.flow.buffers_bytes is not None and each.goodput_bit_s is not None
-    ]
+    """Each case of a family with the fastest of those whose buffers in force are smaller.
+
+    Smaller is: one of the two, and the other not larger.
+    """
+    known = [each for each in family if each.goodput_bit_s is not None]
     return tuple(
-        (each, max(below, key=_goodput_bit_s))
-        for buffers_bytes, each in sized
-        if (below := [other for other_bytes, other in sized if other_bytes < buffers_bytes])
+        (each, max(smaller, key=_goodput_bit_s))
+        for each in known
+        if (smaller := [other for other in known if _is_smaller(other.flow, each.flow)])
     )
 
 
@@ -208,6 +208,15 @@ def _changes(smaller: Measured, larger: Measured) -> Iterator[Change]:
             continue
         if after >= (1 + CHANGED) * before and after - before >= number.least:
             yield Change(number.name, number.unit, before, after)
+
+
+def _is_smaller(flow: Flow, than: Flow) -> bool:
+    send, receive = flow.send_buffer_bytes, flow.receive_buffer_bytes
+    most_send, most_receive = than.send_buffer_bytes, than.receive_buffer_bytes
+    if send is None or receive is None or most_send is None or most_receive is None:
+        return False
+    are_equal = (send, receive) == (most_send, most_receive)
+    return send <= most_send and receive <= most_receive and not are_equal
 
 
 def _goodput_bit_s(measured: Measured) -> float:
