@@ -15,7 +15,7 @@ from orbtax.report.content import assemble
 from orbtax.report.tables import MISSING
 from orbtax.socket_buffers import Buffers, parse_buffers
 from orbtax.studies.buffers_front import buffers_front, speed_chart
-from orbtax.studies.buffers_page import page
+from orbtax.studies.buffers_page import figures, page
 from orbtax.studies.buffers_summary import buffers_csv, buffers_json
 from orbtax.studies.buffers_tables import (
     evidence_table,
@@ -264,3 +264,5 @@ def test_the_page_comes_from_the_run_alone(run) -> None:
         "Caches: L2 2048K and L3 32768K.",
     ):
         assert part in text
+    (name,) = figures(run)
+    assert f"(figures/{name})" in text

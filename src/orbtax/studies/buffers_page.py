@@ -9,11 +9,14 @@ from orbtax.analysis.bounds import WINDOW_FULL
 from orbtax.analysis.buffer_results import BufferResult, buffer_results
 from orbtax.model import Kind
 from orbtax.record import Run
+from orbtax.report.figures import draw_chart
 from orbtax.report.forms import as_markdown
 from orbtax.report.front import listed
+from orbtax.report.images import svg
 from orbtax.report.numbers import per_cent
 from orbtax.report.tables import Table
-from orbtax.studies.buffers_front import measured
+from orbtax.socket_buffers import base_name
+from orbtax.studies.buffers_front import measured, speed_chart
 from orbtax.studies.buffers_tables import (
     evidence_table,
     goodput_table,
@@ -53,6 +56,15 @@ def page(run: Run) -> str:
     return "\n\n".join(parts) + "\n"
 
 
+def figures(run: Run) -> dict[str, bytes]:
+    """The figures of the page as SVG, by their file names."""
+    return {_figure(each): svg(draw_chart(speed_chart(each))) for each in buffer_results(run)}
+
+
+def _figure(result: BufferResult) -> str:
+    return f"buffers-speed-{base_name(result.link.name)}.svg"
+
+
 def _measured(run: Run, results: tuple[BufferResult, ...]) -> str:
     record = run.record
     host = record.visits[0].sender_before.facts if record.visits else {}
@@ -81,6 +93,7 @@ def _measured(run: Run, results: tuple[BufferResult, ...]) -> str:
 def _link(result: BufferResult) -> Iterator[str]:
     yield f"### {subject_of(result)}"
     yield "\n".join(f"- {sentence}" for sentence in answers(result))
+    yield f"![Goodput by message size and buffers](figures/{_figure(result)})"
     for arm in result.arms:
         yield _text(goodput_table(result, arm))
         yield _text(reason_table(result, arm))
