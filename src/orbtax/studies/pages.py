@@ -90,4 +90,14 @@ PAGES = (
         run="docs/data/mailing-list-study",
         module="orbtax.studies.study_page",
     ),
+    StoredPage(
+        file="docs/message-size.md",
+        run="docs/data/message-size",
+        module="orbtax.studies.latency_page",
+    ),
+    StoredPage(
+        file="docs/buffers.md",
+        run="docs/data/buffers",
+        module="orbtax.studies.buffers_page",
+    ),
 )
