@@ -5,10 +5,11 @@ import sys
 from pathlib import Path
 
 import pytest
+from invoke import Exit
 
 from orbtax import commands
 from orbtax.__main__ import main
-from orbtax.commandline import chosen_links
+from orbtax.commandline import chosen_links, command, path
 from orbtax.errors import ExitCode, RequestError
 
 PROGRAMS = Path(sys.executable).parent
@@ -63,3 +64,21 @@ def test_without_a_home_the_figures_are_drawn_without_a_word(tmp_path):
         timeout=60,
     )
     assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_a_path_that_is_no_text_is_refused():
+    with pytest.raises(RequestError, match="UTF-8"):
+        path("bad\udcff")
+
+
+@command
+def measuring(resume: str | None = None, out: str | None = None, quiet: bool = False) -> ExitCode:
+    return ExitCode.DONE
+
+
+def test_a_run_that_goes_on_takes_no_other_flag(capsys):
+    measuring(resume="run", out=None, quiet=True)
+    with pytest.raises(Exit) as ended:
+        measuring(resume="run", out="elsewhere", quiet=False)
+    assert ended.value.code == ExitCode.REQUEST
+    assert "--out cannot stand beside --resume" in capsys.readouterr().err

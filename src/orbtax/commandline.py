@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import inspect
 import shlex
 import sys
 from collections.abc import Callable, Mapping
@@ -13,7 +14,7 @@ import invoke
 from invoke import Argument, Exit, Program, Task
 from invoke.exceptions import ParseError
 
-from orbtax.errors import ExitCode, OrbtaxError
+from orbtax.errors import ExitCode, OrbtaxError, RequestError
 
 if TYPE_CHECKING:
     from orbtax.model import Link
@@ -36,9 +37,12 @@ RUN_HELP: Mapping[str, str] = {
 def command(body: Callable[P, ExitCode]) -> Callable[P, None]:
     """A task body whose result is the exit code, and whose errors are a message and a code."""
 
+    defaults = {name: flag.default for name, flag in inspect.signature(body).parameters.items()}
+
     @functools.wraps(body)
     def run(*args: P.args, **flags: P.kwargs) -> None:
         try:
+            _resume_alone(flags, defaults)
             code = body(*args, **flags)
             from orbtax.report import terminal
 
@@ -51,6 +55,19 @@ def command(body: Callable[P, ExitCode]) -> Callable[P, None]:
             raise Exit(code=int(code))
 
     return run
+
+
+def _resume_alone(flags: Mapping[str, object], defaults: Mapping[str, object]) -> None:
+    """Refuses flags beside `--resume`: a run goes on with the plan that it was begun with."""
+    if flags.get("resume") is None:
+        return
+    for name, value in flags.items():
+        # invoke gives an empty list for a flag that may be repeated and was not given.
+        if name not in ("resume", "quiet") and (value or None) != (defaults[name] or None):
+            raise RequestError(
+                f"--{name.replace('_', '-')} cannot stand beside --resume: a run goes on with the "
+                "plan that it was begun with. Leave the flag away, or begin a new run."
+            )
 
 
 def fail(text: str, code: ExitCode) -> NoReturn:
@@ -76,8 +93,17 @@ def if_given(parse: Callable[[str], T], text: str | None) -> T | None:
 
 
 def path(text: str | None) -> Path | None:
-    """The path of a flag; None if it was not given."""
-    return None if text is None else Path(text)
+    """The path of a flag; None if it was not given. RequestError for one that is no text."""
+    if text is None:
+        return None
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        raise RequestError(
+            f"the path {text!r} is not written in UTF-8, as all that is kept of a run is. Name "
+            "another one."
+        ) from None
+    return Path(text)
 
 
 def command_line() -> str:

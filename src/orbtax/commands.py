@@ -6,7 +6,6 @@ Each import of a heavier part stands inside its command, so that `invoke --list`
 from __future__ import annotations
 
 import sys
-from pathlib import Path
 
 from invoke import Collection, Context
 
@@ -63,8 +62,8 @@ def compare(
     from orbtax import plan, sitting, units
     from orbtax.studies import compare as study
 
-    if resume is not None:
-        return sitting.resume(Path(resume), quiet=quiet)
+    if (earlier := path(resume)) is not None:
+        return sitting.resume(earlier, quiet=quiet)
     chosen = chosen_links(link, links, default="ib")
     request = study.Request(
         links=chosen,
@@ -114,8 +113,8 @@ def study(
     from orbtax import plan, sitting
     from orbtax.studies import study, variations
 
-    if resume is not None:
-        return sitting.resume(Path(resume), quiet=quiet)
+    if (earlier := path(resume)) is not None:
+        return sitting.resume(earlier, quiet=quiet)
     chosen = chosen_links(link, links, default="ib,10ge,1ge")
     request = study.Request(
         links=chosen,
@@ -168,8 +167,8 @@ def buffers(
     from orbtax.socket_buffers import parse_buffers
     from orbtax.studies import buffers as study
 
-    if resume is not None:
-        return sitting.resume(Path(resume), quiet=quiet)
+    if (earlier := path(resume)) is not None:
+        return sitting.resume(earlier, quiet=quiet)
     chosen = chosen_links(link, links, default="ib")
     request = study.Request(
         links=chosen,
@@ -210,8 +209,8 @@ def latency(
     from orbtax import plan, sitting, units
     from orbtax.studies import latency as study
 
-    if resume is not None:
-        return sitting.resume(Path(resume), quiet=quiet)
+    if (earlier := path(resume)) is not None:
+        return sitting.resume(earlier, quiet=quiet)
     chosen = chosen_links(link, links, default="ib")
     request = study.Request(
         links=chosen,
@@ -243,7 +242,7 @@ def report(
     """Make the report of one or several stored runs again."""
     from orbtax import sitting
 
-    folders = [Path(folder) for folder in run.split(",")]
+    folders = [folder for text in run.split(",") if (folder := path(text)) is not None]
     return sitting.report(folders, salvage=salvage, join=join, out=path(out))
 
 
