@@ -55,7 +55,7 @@ def test_each_fact_that_moved_is_a_serious_finding() -> None:
     texts = "\n".join(finding.text for finding in found)
     for part in (
         "the MTU at the receiver was 9048 B before the run and is 1500 B after it",
-        "the rate of the token bucket at the receiver was 9973585736 bit/s before the run and is none",
+        "of the token bucket at the receiver was 9973585736 bit/s before the run and is none",
         "tcp-segmentation-offload at the receiver was on before the run and is off",
         "net.ipv4.tcp_window_scaling at the receiver was 1 before the run and is 0",
         "net.ipv4.tcp_congestion_control at the receiver was cubic before the run and is not read",

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from study_builders import run_of, small_plan
 
-from orbtax import runfiles, store
+from orbtax import runfiles
 from orbtax.errors import RequestError
 from orbtax.store import Store
 from orbtax.studies.pages import PAGES, StoredPage
