@@ -40,6 +40,7 @@ class Seen:
     send_buffer_bytes: int = 2_000_000  # in force, where the kernel has the choice
     receive_buffer_bytes: int = 6_000_000
     resent_of_1000: float = 0.0
+    segments_per_message: float = 8.0
     latency_us: float | None = None  # None: what the rate of the calls gives
 
 
@@ -169,7 +170,8 @@ def _block(link: Link, case: Case, seen: Seen, number: int) -> Sample:
         busy_s=busy_s,
         receiver_limited_s=seen.stalled_by_window * busy_s,
         buffer_limited_s=seen.stalled_by_buffer * busy_s,
-        retransmissions=round(seen.resent_of_1000 * (state.data_segments_out or 0) / 1000),
+        data_segments_out=round(seen.segments_per_message * messages),
+        retransmissions=round(seen.resent_of_1000 * seen.segments_per_message * messages / 1000),
     )
     client = replace(
         sample.client,

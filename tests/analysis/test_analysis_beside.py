@@ -120,6 +120,7 @@ def test_a_slowdown_tells_what_changed() -> None:
         servant_cores=0.97,
         sleeps_per_message=FULL,
         resent_of_1000=50,
+        segments_per_message=16.0,
     )
     found = slowdown(measured(LARGE, after), measured(SMALL, before), CACHES)
     assert found.ratio.value == pytest.approx(0.6, rel=0.01)
@@ -128,6 +129,7 @@ def test_a_slowdown_tells_what_changed() -> None:
     assert [change.name for change in found.changes] == [
         "processor time of the client",
         "processor time of the servant",
+        "segments",
         "sleeps for room",
         "round trip under load",
         "segments sent again",

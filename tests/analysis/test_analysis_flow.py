@@ -54,6 +54,13 @@ def test_segments_sent_again_are_counted_over_all_blocks() -> None:
     assert flow_of(Seen()).resent_per_1000 == 0
 
 
+def test_messages_that_tcp_merged_show_in_the_segments() -> None:
+    link, case = case_with(Buffers(), payload_bytes=128)
+    merged = case_flow(blocks(link, case, Seen(gbit_s=1.0, segments_per_message=0.125)))
+    assert merged.segments_per_message == pytest.approx(0.125, rel=0.01)
+    assert flow_of(Seen(), data_segments_out=None).segments_per_message is None
+
+
 @pytest.mark.parametrize("name", ["loaded_rtt_us", "busy_s"])
 def test_what_the_kernel_does_not_tell_is_not_made_up(name: str) -> None:
     flow = flow_of(Seen(), **{name: None})

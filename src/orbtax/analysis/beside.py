@@ -195,6 +195,7 @@ _NUMBERS = (
         1.0,
         lambda each: _process_us_per_mib(each.cost.servant),
     ),
+    _Number("segments", "per message", 0.1, lambda each: each.flow.segments_per_message),
     _Number("sleeps for room", "per message", 0.1, lambda each: each.sleeps_per_message),
     _Number("round trip under load", "µs", 1.0, lambda each: each.flow.rtt_us),
     _Number("segments sent again", "of 1000", 1.0, lambda each: each.flow.resent_per_1000),

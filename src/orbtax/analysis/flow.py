@@ -30,6 +30,7 @@ class Flow:
     least_rtt_us: float | None
     window_bytes: float | None  # the peer's advertised window, mean while the blocks ran
     congestion_window_bytes: float | None
+    segments_per_message: float | None  # below 1: TCP merged messages that were waiting
     resent_per_1000: float | None  # segments that were sent more than once
     send_buffer_bytes: int | None  # in force, as the kernel counts: twice what was asked for
     receive_buffer_bytes: int | None  # likewise, at the receiver
@@ -81,6 +82,7 @@ def case_flow(samples: Sequence[Sample]) -> Flow:
         least_rtt_us=min(_known(state.min_rtt_us for state in states), default=None),
         window_bytes=_mean(state.loaded_window_bytes for state in states),
         congestion_window_bytes=_median(map(_congestion_window_bytes, states)),
+        segments_per_message=_segments_per_message(samples),
         resent_per_1000=_resent_per_1000(states),
         send_buffer_bytes=_largest_bytes(
             sample.client.send_buffer for sample in samples if sample.client
@@ -101,6 +103,18 @@ def _congestion_window_bytes(state: TcpState) -> int | None:
     if state.congestion_window_segments is None or state.mss_bytes is None:
         return None
     return state.congestion_window_segments * state.mss_bytes
+
+
+def _segments_per_message(samples: Iterable[Sample]) -> float | None:
+    known = [
+        (sample.messages, [state.data_segments_out for state in sample.client.connections])
+        for sample in samples
+        if sample.messages and sample.client
+    ]
+    sent = [_known(segments) for _, segments in known]
+    if not any(sent):
+        return None
+    return sum(map(sum, sent)) / sum(messages for messages, _ in known)
 
 
 def _resent_per_1000(states: Iterable[TcpState]) -> float | None:

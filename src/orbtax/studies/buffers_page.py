@@ -144,6 +144,12 @@ def _how() -> str:
   costs less processor time, and more is moved.
 - `autotuning-lost`: a size is fixed, and the kernel's own choice is larger and faster.
 
+A stream of small messages has one more cause, which is in no label but in the segments per message:
+TCP merges messages that wait in the send buffer into one segment (autocorking, which
+`TCP_NODELAY` does not switch off), and a merged message costs both ends a fraction. What makes
+messages wait, such as a receiver that is slow for a moment and a buffer that has room for them, can
+so make a stream several times as fast.
+
 A round trip under load is not the one that a connection tells when all is over: the last segments
 meet empty queues. It is looked at every 10 ms while the blocks run, and the harmonic mean is taken,
 since it is window ÷ round trip whose mean over the time is a rate. In flight is that rate × the

@@ -64,6 +64,7 @@ def _rows(result: BufferResult) -> Iterator[dict[str, Any]]:
             **_goodput(each),
             "rounds": len(each.rates.by_round),
             **_sizes(each),
+            "segments_per_message": each.flow.segments_per_message,
             "rtt_us": each.flow.rtt_us,
             "least_rtt_us": each.flow.least_rtt_us,
             "bounds": "; ".join(map(str, each.labels)) or None,

@@ -94,6 +94,7 @@ def evidence_table(result: BufferResult, arm: Arm) -> Table:
             str(buffers),
             with_bounds(each.goodput_bit_s, gbit_s),
             str(len(each.rates.by_round)),
+            _segments(each),
             reason_text(each) or MISSING,
         )
         for size in result.sizes_bytes
@@ -105,10 +106,13 @@ def evidence_table(result: BufferResult, arm: Arm) -> Table:
         Column("buffers", align=Align.LEFT),
         Column("goodput", "Gbit/s"),
         Column("rounds"),
+        Column("segments", "per message"),
         Column("what bounds it, and since", align=Align.LEFT),
     )
     notes = (
         INTERVALS,
+        "Segments: below 1, TCP merged messages that waited in the send buffer into one segment, "
+        "which costs less for each; it may do so with TCP_NODELAY, too.",
         "In brackets after a number: the limit that it was held against. Round trips under load "
         "are harmonic means of what was seen every 10 ms while the blocks ran, so that window ÷ "
         "round trip is a rate.",
@@ -168,6 +172,11 @@ def _goodput(measured: Measured | None) -> str:
     if measured is None or measured.goodput_bit_s is None:
         return MISSING
     return _mbit_s_text(measured.goodput_bit_s.value / 1e6)
+
+
+def _segments(measured: Measured) -> str:
+    segments = measured.flow.segments_per_message
+    return MISSING if segments is None else significant(segments)
 
 
 def _mbit_s_text(rate_mbit_s: float | None) -> str:
