@@ -12,10 +12,17 @@ from invoke import Collection, Context, task
 from orbtax import commands
 
 
-@task(help={"slow": "only the tests that start programs", "fast": "only those that do not"})
-def test(context: Context, slow: bool = False, fast: bool = False) -> None:
-    """Run the tests."""
-    chosen = " -m live" if slow else " -m 'not live'" if fast else ""
+@task(
+    help={
+        "fast": "only the tests that start no programs",
+        "slow": "only those that run whole studies or other programs",
+        "whole": "all of them",
+    }
+)
+def test(context: Context, fast: bool = False, slow: bool = False, whole: bool = False) -> None:
+    """Run the tests, but for those that run whole studies."""
+    marks = "not live" if fast else "slow" if slow else "not slow"
+    chosen = "" if whole else f" -m '{marks}'"
     # A file to a worker: no test measures anything, so that they may run side by side.
     context.run(f"{sys.executable} -m pytest -n auto --dist loadfile{chosen}")
 

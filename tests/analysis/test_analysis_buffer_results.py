@@ -73,16 +73,16 @@ def test_comparisons_are_within_an_arm_and_a_size() -> None:
     assert ib.comparisons == 2 * 3  # each of two arms, three of four settings
 
 
-def test_on_a_link_that_is_not_emulated_settings_are_paired_by_round() -> None:
+@pytest.mark.parametrize("name", ["ib", "lo"])
+def test_settings_are_paired_by_round(name: str) -> None:
     seen = {
         (Arm.STREAM, KIB, SMALL): Seen(gbit_s=8.0),
         (Arm.STREAM, KIB, LARGE): Seen(gbit_s=4.0),
         (Arm.CORBA, KIB, KERNEL): Seen(gbit_s=1.0),
     }
-    (lo,) = buffer_results(run_of(seen, (LINKS["lo"],)))
-    assert lo.cases[Arm.STREAM, KIB, SMALL].case.link == "lo"
-    assert lo.cases[Arm.STREAM, KIB, SMALL].buffers == SMALL
-    (found,) = [each for each in lo.slowdowns if each.larger.buffers == LARGE]
+    (result,) = buffer_results(run_of(seen, (LINKS[name],)))
+    (found,) = [each for each in result.slowdowns if each.larger.buffers == LARGE]
+    assert found.paired
     assert found.ratio.rounds == 5
     # Both scatter by 1 % in the same rounds, so that their ratio does not.
     assert found.ratio.high == pytest.approx(found.ratio.value, rel=1e-3)

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from links_support import needs_namespaces
 
-pytestmark = pytest.mark.live
+pytestmark = [pytest.mark.live, pytest.mark.slow]
 
 ORBTAX = str(Path(sys.executable).parent / "orbtax")
 Row = dict[str, str]

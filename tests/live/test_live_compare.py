@@ -234,7 +234,9 @@ def test_without_out_the_run_is_below_results(tmp_path: Path) -> None:
     assert "-compare-lo-" in folder.name
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize(
+    "number", [signal.SIGINT, pytest.param(signal.SIGTERM, marks=pytest.mark.slow)]
+)
 def test_an_interrupted_run_is_kept_reported_and_resumed(number: int, tmp_path: Path) -> None:
     running = started(tmp_path, "compare", *LONG, "--out", "run")
     wait_for_samples(tmp_path / "run", 12)
@@ -277,7 +279,9 @@ def test_nothing_is_left_when_the_main_process_is_killed(tmp_path: Path) -> None
     assert len(samples) >= 8
 
 
-@pytest.mark.parametrize("which", ["servants.corba", "clients.program"])
+@pytest.mark.parametrize(
+    "which", ["servants.corba", pytest.param("clients.program", marks=pytest.mark.slow)]
+)
 def test_a_program_that_dies_fails_its_sample_and_the_run_goes_on(
     which: str, tmp_path: Path
 ) -> None:

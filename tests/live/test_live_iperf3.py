@@ -45,7 +45,7 @@ def _refusal() -> str | None:
 
 
 needs_iperf3 = pytest.mark.skipif(_refusal() is not None, reason=str(_refusal()))
-pytestmark = pytest.mark.live
+pytestmark = [pytest.mark.live, pytest.mark.slow]
 
 
 def block(total_bytes: int = 20 * MIB, threads: int = 1, **options: object) -> Block:

@@ -13,7 +13,7 @@ from orbtax import store
 from orbtax.model import Arm
 from orbtax.record import Run, Status
 
-pytestmark = pytest.mark.live
+pytestmark = [pytest.mark.live, pytest.mark.slow]
 
 ORBTAX = str(Path(sys.executable).parent / "orbtax")
 SIZES = (1, 1000, 4096, 65_536, 100_000)

@@ -23,7 +23,7 @@ from orbtax.histogram import from_durations
 from orbtax.model import Arm, Options
 from orbtax.wire import receive_exactly
 
-pytestmark = pytest.mark.live
+pytestmark = [pytest.mark.live, pytest.mark.slow]
 
 LENGTH = struct.Struct("!Q")
 REPLY = bytes(24)

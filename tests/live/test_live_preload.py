@@ -20,6 +20,7 @@ from orbtax.record import Status
 
 COMPILER = shutil.which("gcc") or shutil.which("cc")
 pytestmark = [
+    pytest.mark.slow,
     pytest.mark.live,
     pytest.mark.skipif(COMPILER is None, reason="no C compiler here to make a library with"),
 ]

@@ -21,7 +21,7 @@ from orbtax.studies import study
 from orbtax.studies.study_results import outcomes, variations
 from orbtax.studies.variations import WINDOW_SCALING, Vary, offered_controls
 
-pytestmark = pytest.mark.live
+pytestmark = [pytest.mark.live, pytest.mark.slow]
 
 KIB = 1024
 ORBTAX = str(Path(sys.executable).parent / "orbtax")

@@ -51,7 +51,9 @@ def test_on_an_emulated_link_each_setting_is_a_link_of_its_own() -> None:
         "ib~16MiB-8MiB",
     ]
     assert {case.options for cell in plan.cells for case in cell.cases} == {Options()}
-    assert all(len({case.link for case in cell.cases}) == 1 for cell in plan.cells)
+    assert len(plan.cells) == len(study.SIZES_BYTES)
+    for cell in plan.cells:  # all settings side by side
+        assert {case.link for case in cell.cases} == {link.name for link in plan.links}
 
 
 @pytest.mark.parametrize("link", [LO, HOSTS])
@@ -88,7 +90,7 @@ def test_a_default_link_takes_a_couple_of_minutes() -> None:
 def test_rounds_are_fixed_unless_all_is_asked_for() -> None:
     assert {cell.rounds for cell in plan_of(IB).cells} == {study.ROUNDS}
     full = plan_of(IB, full=True)
-    assert {(cell.rounds, cell.budget_s) for cell in full.cells} == {(None, 15.0)}
+    assert {(cell.rounds, cell.budget_s) for cell in full.cells} == {(None, 60.0)}
     assert full.block_s > plan_of(IB).block_s
     assert {cell.rounds for cell in plan_of(IB, full=True, rounds=7).cells} == {7}
 
