@@ -71,9 +71,11 @@ class CallCaller(SocketCaller):
     """Writes a message and waits for the reply."""
 
     def send(self, message: bytes) -> None:
-        """One message, one reply."""
+        """One message, one reply, which nearly always comes in one piece."""
         self._socket.sendall(message)
-        wire.receive_exactly(self._socket, self._answer)
+        filled = self._socket.recv_into(self._answer)
+        if filled < wire.REPLY_BYTES:
+            wire.receive_rest(self._socket, self._answer, filled)
 
     def finish(self) -> None:
         """The last reply carries the receiver's count."""

@@ -6,8 +6,9 @@ import functools
 import threading
 
 from orbtax import agent, orb, stubs
+from orbtax.ledger import Ledger
 from orbtax.model import Arm
-from orbtax.ring import Faults, MessageCheck, checksum
+from orbtax.ring import Faults, checksum
 from orbtax.servants.base import Count, Servant
 
 GATHER_S = 20.0
@@ -17,16 +18,13 @@ connection is free and may overtake another."""
 
 
 class Sink:
-    """Counts the bytes that it is given, and checks each message as it comes."""
+    """Writes down what it is given, message by message."""
 
-    def __init__(self, faults: Faults, verify: bool) -> None:
-        self.faults = faults
-        self.check: MessageCheck | None = None
+    def __init__(self, ledger: Ledger, faults: Faults, verify: bool) -> None:
         self.kept: list[bytes] = []
-        self.messages = 0
+        self._ledger = ledger
+        self._faults = faults
         self._verify = verify
-        self._received_bytes = 0
-        self._lock = threading.Lock()  # calls of several connections come in at once
         self._arrived = 0
         self._gathering = threading.Condition()
 
@@ -44,19 +42,16 @@ class Sink:
         return payload
 
     def ping(self) -> None:
-        """Does nothing; the call itself is what is measured."""
-        with self._lock:
-            self.messages += 1
+        """Takes nothing; the call itself is what is measured."""
+        self._ledger.take(b"")
 
     def total_bytes(self) -> int:
         """Payload bytes taken since the last reset."""
-        return self._received_bytes
+        return self._ledger.received_bytes
 
     def reset(self) -> None:
         """Sets the counts to zero."""
-        with self._lock:
-            self._received_bytes = 0
-            self.messages = 0
+        self._ledger.clear()
         with self._gathering:
             self._arrived = 0
 
@@ -66,14 +61,10 @@ class Sink:
             self._arrived += 1
             self._gathering.notify_all()
             if not self._gathering.wait_for(lambda: self._arrived >= callers, GATHER_S):
-                self.faults.add(f"only {self._arrived} of {callers} callers came together")
+                self._faults.add(f"only {self._arrived} of {callers} callers came together")
 
     def _take(self, payload: bytes) -> None:
-        with self._lock:
-            self._received_bytes += len(payload)
-            self.messages += 1
-            if self.check is not None:
-                self.check.take(payload)
+        self._ledger.take(payload)
         if self._verify:
             self.kept.append(payload)
 
@@ -90,7 +81,8 @@ class CorbaIntake:
     def __init__(self, request: agent.Prepare) -> None:
         self.faults = Faults()
         self._request = request
-        self._sink = sink_class()(self.faults, request.verify)
+        self._ledger = Ledger(request.block.case.payload_bytes, look=request.check)
+        self._sink = sink_class()(self._ledger, self.faults, request.verify)
         self._orb = orb.start(request.block.case, listen=request.address or "127.0.0.1")
         adapter = self._orb.resolve_initial_references("RootPOA")
         adapter.activate_object(self._sink)
@@ -99,22 +91,18 @@ class CorbaIntake:
         self.target: str = self._orb.object_to_string(reference)
 
     def begin(self) -> None:
-        """Forgets the warm-up and checks from the first message on."""
-        case = self._request.block.case
+        """Forgets the warm-up."""
         self._sink.reset()
         self._sink.kept.clear()
-        if self._request.check:
-            self._sink.check = MessageCheck(
-                case.threads, self._request.slots, self.faults, ordered=case.arm in ORDERED_ARMS
-            )
 
     def finish(self) -> Count:
-        """Counts; the client has made sure that nothing is on its way."""
-        if self._sink.check is not None:
-            self._sink.check.finish()
+        """Counts and judges; the client has made sure that nothing is on its way."""
+        case = self._request.block.case
+        ordered = case.arm in ORDERED_ARMS
+        self._ledger.judge(case.threads, self._request.slots, self.faults, ordered=ordered)
         return Count(
-            received_bytes=self._sink.total_bytes(),
-            messages=self._sink.messages,
+            received_bytes=self._ledger.received_bytes,
+            messages=self._ledger.messages,
             checksum=checksum(self._sink.kept) if self._request.verify else None,
         )
 

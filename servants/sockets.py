@@ -10,8 +10,9 @@ import socket
 import threading
 
 from orbtax import agent, wire
+from orbtax.ledger import Ledger
 from orbtax.model import Arm
-from orbtax.ring import Faults, Geometry, MessageCheck, StreamCheck, checksum
+from orbtax.ring import Faults, Geometry, StreamCheck, checksum
 from orbtax.servants.base import Count, Servant
 
 READ_BYTES = 524_288
@@ -90,22 +91,31 @@ class Connection:
         self._socket.sendall(wire.reply(self.received_bytes))
 
     def _take_calls(self, hello: wire.Hello, geometry: Geometry) -> None:
-        view = memoryview(bytearray(geometry.payload_bytes))
-        check = MessageCheck(hello.thread + 1, geometry.slots, self._faults)
+        size = geometry.payload_bytes
+        buffer = bytearray(size)
+        view = memoryview(buffer)
+        ledger = Ledger(size, look=self._check)
         sends_back = hello.arm is Arm.PINGPONG
         self._socket.sendall(wire.reply(0))
-        left = geometry.total_bytes
-        while left:
-            message = view[: min(left, len(view))]
-            wire.receive_exactly(self._socket, message)
-            left -= len(message)
-            self.received_bytes += len(message)
-            self.messages += 1
-            if self._check:
-                check.take(message)
-            self._socket.sendall(message if sends_back else wire.reply(self.received_bytes))
+        for number in range(1, geometry.total_bytes // size + 1):
+            filled = self._socket.recv_into(view)
+            if filled < size:
+                wire.receive_rest(self._socket, view, filled)
+            self._socket.sendall(view if sends_back else wire.reply(number * size))
+            # After the reply: nobody waits for it.
+            ledger.take(buffer)
             if self._verify:
-                self._kept.append(bytes(message))
+                self._kept.append(bytes(buffer))
+        if geometry.last_bytes:
+            last = view[: geometry.last_bytes]
+            wire.receive_exactly(self._socket, last)
+            self._socket.sendall(last if sends_back else wire.reply(geometry.total_bytes))
+            ledger.take(bytes(last))
+            if self._verify:
+                self._kept.append(bytes(last))
+        self.received_bytes = ledger.received_bytes
+        self.messages = ledger.messages
+        ledger.judge(hello.thread + 1, geometry.slots, self._faults)
 
 
 class SocketIntake:

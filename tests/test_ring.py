@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import pytest
+from accidents import ACCIDENTS, geometry
 from hypothesis import given
 from hypothesis import strategies as st
 
 from orbtax import ring
-from orbtax.ring import Faults, Geometry, MessageCheck, Ring, StreamCheck
+from orbtax.ring import Faults, Geometry, Ring, StreamCheck
 
 sizes = st.integers(1, 300)
 totals = st.integers(0, 5000)
-
-
-def geometry(payload_bytes: int, total_bytes: int, slots: int = 4) -> Geometry:
-    return Geometry(payload_bytes=payload_bytes, slots=slots, total_bytes=total_bytes)
 
 
 @given(total=st.integers(0, 10**10), threads=st.integers(1, 200))
@@ -71,57 +68,6 @@ def flipped_in_the_middle(messages: list[bytes]) -> list[bytes]:
 def test_only_the_checksum_sees_a_flip_between_the_ends() -> None:
     sender = Ring(0, geometry(64, 640))
     assert ring.checksum(flipped_in_the_middle(list(sender))) != sender.checksum()
-
-
-def check_messages(messages: list[bytes], *, ordered: bool = True) -> Faults:
-    faults = Faults()
-    check = MessageCheck(1, 4, faults, ordered=ordered)
-    for message in messages:
-        check.take(message)
-    check.finish()
-    return faults
-
-
-def cut(messages: list[bytes]) -> list[bytes]:
-    return [*messages[:3], messages[3][:-1], *messages[4:]]
-
-
-def dropped(messages: list[bytes]) -> list[bytes]:
-    return [*messages[:1], *messages[2:]]
-
-
-def repeated(messages: list[bytes]) -> list[bytes]:
-    return [*messages[:3], messages[2], *messages[3:]]
-
-
-def swapped(messages: list[bytes]) -> list[bytes]:
-    return [*messages[:3], messages[4], messages[3], *messages[5:]]
-
-
-def flipped_at_the_end(messages: list[bytes]) -> list[bytes]:
-    return [*messages[:3], messages[3][:-1] + bytes([messages[3][-1] ^ 1]), *messages[4:]]
-
-
-def of_another_thread(messages: list[bytes]) -> list[bytes]:
-    return [*messages[:3], next(iter(Ring(9, geometry(64, 64)))), *messages[3:]]
-
-
-ACCIDENTS = (cut, dropped, repeated, swapped, flipped_at_the_end, of_another_thread)
-
-
-@pytest.mark.parametrize("accident", ACCIDENTS)
-def test_a_receiver_of_whole_messages_notices(accident) -> None:
-    messages = list(Ring(0, geometry(64, 64 * 10 + 20)))
-    assert check_messages(messages).count == 0
-    assert check_messages(accident(messages)).count > 0
-
-
-@pytest.mark.parametrize("accident", [cut, dropped, repeated, of_another_thread])
-def test_a_receiver_without_order_notices_all_but_order(accident) -> None:
-    messages = list(Ring(0, geometry(64, 64 * 12)))
-    assert check_messages(messages, ordered=False).count == 0
-    assert check_messages(swapped(messages), ordered=False).count == 0
-    assert check_messages(accident(messages), ordered=False).count > 0
 
 
 def check_stream(stream: bytes, share: Geometry, room: int) -> Faults:

@@ -107,55 +107,12 @@ class Faults:
         self.first: list[str] = []
         self._lock = threading.Lock()
 
-    def add(self, text: str) -> None:
-        """Notes one fault."""
+    def add(self, text: str, times: int = 1) -> None:
+        """Notes a fault, or the first of so many of its kind."""
         with self._lock:
-            self.count += 1
+            self.count += times
             if len(self.first) < FAULTS_KEPT:
                 self.first.append(text)
-
-
-class MessageCheck:
-    """Checks whole messages, one call at a time, of all threads of a block.
-
-    Where calls of one thread may overtake each other (`ordered=False`), it checks instead that
-    no slot ran ahead of another by more than the calls that can be outstanding.
-    """
-
-    def __init__(self, threads: int, slots: int, faults: Faults, *, ordered: bool = True) -> None:
-        self._slots = slots
-        self._faults = faults
-        self._next = [0] * threads
-        self._seen = None if ordered else [[0] * slots for _ in range(threads)]
-
-    def take(self, message: bytes | memoryview) -> None:
-        """Checks one message, as soon as the receiver has it."""
-        if len(message) < MIN_TAGGED_BYTES:
-            return
-        head = message[:TAG_BYTES]
-        if head != message[-TAG_BYTES:]:
-            self._faults.add(
-                f"the two ends of a message differ: {bytes(head).hex()} "
-                f"and {bytes(message[-TAG_BYTES:]).hex()}"
-            )
-            return
-        thread, slot = _TAG.unpack(head)
-        if thread >= len(self._next) or slot >= self._slots:
-            self._faults.add(f"a message of thread {thread}, slot {slot}: the block has none such")
-        elif self._seen is not None:
-            self._seen[thread][slot] += 1
-        else:
-            expected = self._next[thread]
-            if slot != expected:
-                self._faults.add(f"thread {thread}: slot {slot} came where {expected} was due")
-            self._next[thread] = slot + 1 if slot + 1 < self._slots else 0
-
-    def finish(self) -> None:
-        """Looks at what can only be judged when all messages have come."""
-        for thread, seen in enumerate(self._seen or ()):
-            # Slots are sent in turn, so counts fall by one, once, from the first to the last.
-            if any(b > a for a, b in itertools.pairwise(seen)) or seen[0] - seen[-1] > 1:
-                self._faults.add(f"thread {thread}: some messages came twice and others never")
 
 
 class StreamCheck:

@@ -89,8 +89,12 @@ def count_of(buffer: memoryview) -> int:
 
 def receive_exactly(connection: socket.socket, view: memoryview) -> None:
     """Fills `view`: a plain `recv_into` loop, never MSG_WAITALL, which delays the wake-up."""
+    receive_rest(connection, view, connection.recv_into(view))
+
+
+def receive_rest(connection: socket.socket, view: memoryview, filled: int) -> None:
+    """Fills what is left of `view`; WireError if the connection is closed before."""
     size = len(view)
-    filled = connection.recv_into(view)
     while filled < size:
         taken = connection.recv_into(view[filled:])
         if not taken:

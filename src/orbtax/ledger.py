@@ -1,0 +1,104 @@
+"""What a receiver of whole messages writes down of each, to be judged when the clock has stopped.
+
+A call waits while its message is looked at, so that the look must cost next to nothing: both ends
+of a message are noted in one step, without a lock, and compared for all messages at once later.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from orbtax.ring import MIN_TAGGED_BYTES, TAG_BYTES, Faults
+
+_UNTAGGED = b"\xff" * MIN_TAGGED_BYTES
+
+
+class Ledger:
+    """Takes the messages of all threads of a block, in the order in which they come.
+
+    Several threads may call `take` at once. It keeps 8 bytes for each message.
+    """
+
+    def __init__(self, payload_bytes: int, *, look: bool = True) -> None:
+        """Without `look`, messages are only counted."""
+        self._payload_bytes = payload_bytes
+        self._looks = look and payload_bytes >= MIN_TAGGED_BYTES
+        self._ends = bytearray()
+        self._note = self._ends.extend  # one step, during which no other thread runs
+        self._excess_bytes: list[int] = []  # of messages that are not whole: below 0
+        self.take = self._look if self._looks else self._count
+
+    @property
+    def messages(self) -> int:
+        """Messages taken since the start."""
+        return len(self._ends) // MIN_TAGGED_BYTES
+
+    @property
+    def received_bytes(self) -> int:
+        """Payload bytes taken since the start."""
+        return self.messages * self._payload_bytes + sum(self._excess_bytes)
+
+    def clear(self) -> None:
+        """Starts anew."""
+        self._ends.clear()
+        self._excess_bytes.clear()
+
+    def judge(self, threads: int, slots: int, faults: Faults, *, ordered: bool = True) -> None:
+        """Notes what is wrong with the messages taken.
+
+        The two ends of each must agree and name a thread and a slot that there are, and the slots
+        of a thread must follow in turn. Where its calls may overtake each other (`ordered=False`),
+        no slot may have come more often than the one before it, or less by more than one.
+        """
+        if not self._looks:
+            return
+        # Thread and slot of the first bytes, thread and slot of the last ones.
+        ends = np.frombuffer(bytes(self._ends), "<u2").reshape(-1, 4)
+        ends = ends[(ends != 0xFFFF).any(axis=1)]
+        torn = (ends[:, :2] != ends[:, 2:]).any(axis=1)
+        strange = ~torn & ((ends[:, 0] >= threads) | (ends[:, 1] >= slots))
+        _tell(faults, torn, ends, "the two ends of a message differ: thread {}, slot {} and {}, {}")
+        _tell(faults, strange, ends, "a message of thread {}, slot {}: the block has none such")
+        sound = ~torn & ~strange
+        for thread in range(threads):
+            came = ends[sound & (ends[:, 0] == thread), 1].astype(np.int32)
+            if ordered:
+                _judge_order(thread, came, slots, faults)
+            else:
+                _judge_counts(thread, came, slots, faults)
+
+    def _look(self, message: bytes | bytearray) -> None:
+        if len(message) == self._payload_bytes:
+            self._note(message[:TAG_BYTES] + message[-TAG_BYTES:])
+            return
+        self._excess_bytes.append(len(message) - self._payload_bytes)
+        tagged = len(message) >= MIN_TAGGED_BYTES
+        self._note(message[:TAG_BYTES] + message[-TAG_BYTES:] if tagged else _UNTAGGED)
+
+    def _count(self, message: bytes | bytearray) -> None:
+        if len(message) != self._payload_bytes:
+            self._excess_bytes.append(len(message) - self._payload_bytes)
+        self._note(_UNTAGGED)
+
+
+def _tell(faults: Faults, wrong: NDArray[np.bool_], ends: NDArray[np.uint16], text: str) -> None:
+    if wrong.any():
+        faults.add(text.format(*ends[wrong.argmax()]), times=int(wrong.sum()))
+
+
+def _judge_order(thread: int, came: NDArray[np.int32], slots: int, faults: Faults) -> None:
+    due = np.zeros_like(came)
+    due[1:] = (came[:-1] + 1) % slots
+    wrong = came != due
+    if wrong.any():
+        at = wrong.argmax()
+        text = f"thread {thread}: slot {came[at]} came where {due[at]} was due"
+        faults.add(text, times=int(wrong.sum()))
+
+
+def _judge_counts(thread: int, came: NDArray[np.int32], slots: int, faults: Faults) -> None:
+    """Slots are sent in turn, so that counts fall by one, once, from the first to the last."""
+    seen = np.bincount(came, minlength=slots)
+    if (np.diff(seen) > 0).any() or seen[0] - seen[-1] > 1:
+        faults.add(f"thread {thread}: some messages came twice and others never")
