@@ -9,7 +9,7 @@ from builders import make_facts, make_latencies, make_sample
 from builders_ends import LINKS, make_environment
 
 from orbtax.analysis.bottleneck import bottlenecks
-from orbtax.analysis.bounds import Measured, bounds, shortfalls, sleeps_per_message
+from orbtax.analysis.bounds import OTHER_SLEEPS_S, Measured, bounds, shortfalls, sleeps_per_message
 from orbtax.analysis.cost import case_cost
 from orbtax.analysis.flow import case_flow
 from orbtax.analysis.rates import CaseRates
@@ -180,7 +180,7 @@ def _block(link: Link, case: Case, seen: Seen, number: int) -> Sample:
             sample.client.processor,
             process_user_s=seen.client_cores * window_s,
             process_system_s=0.0,
-            voluntary_switches=round(sleeps * messages),
+            voluntary_switches=round(sleeps * messages + OTHER_SLEEPS_S * window_s),
             busiest_core_share=seen.client_cores,
         ),
         send_buffer=replace(

@@ -7,6 +7,7 @@ import itertools
 import time
 from collections import Counter
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Protocol
 
 from orbtax import calibrate, ring
@@ -40,33 +41,33 @@ class Observer(Protocol):
         """No more rounds for this cell."""
 
 
-class Bench:
-    """An open link with its programs, on which single blocks are run, judged and kept."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Site:
+    """An open link with its programs."""
 
-    def __init__(
-        self,
-        link: Link,
-        facts: LinkFacts,
-        pair: Pair,
-        alone: Pair,
-        store: Store,
-        observer: Observer,
-    ) -> None:
-        """`alone` has both its programs at the sender, with a servant that only counts."""
-        self._link = link
-        self._facts = facts
-        self._pair = pair
-        self._alone = alone
+    link: Link
+    facts: LinkFacts  # what it was when the programs were started
+    pair: Pair
+    alone: Pair  # both programs at the sender, with a servant that only counts
+
+
+class Bench:
+    """Open links with their programs, on which single blocks are run, judged and kept."""
+
+    def __init__(self, sites: Sequence[Site], store: Store, observer: Observer) -> None:
+        """`sites` are all links that the cases of a cell may be on."""
+        self._sites = {site.link.name: site for site in sites}
         self._store = store
         self._observer = observer
 
     def run(self, block: Block) -> Sample:
         """Runs one block. A figure that cannot be true is kept as refused."""
         self._observer.block_started(block)
+        site = self._sites[block.case.link]
         if block.purpose is Purpose.CEILING:
-            sample = self._alone.run(block)
+            sample = site.alone.run(block)
         else:
-            sample = self._judged(self._pair.run(block))
+            sample = _judged(site.pair.run(block), site)
         self._store.append(sample)
         self._observer.sample(sample)
         return sample
@@ -89,18 +90,6 @@ class Bench:
             )
 
         return run
-
-    def _judged(self, sample: Sample) -> Sample:
-        findings = trust.examine(sample, self._link, self._facts)
-        serious = [finding for finding in findings if finding.serious]
-        if sample.status is not Status.OK or not serious:
-            return dataclasses.replace(sample, findings=findings)
-        return dataclasses.replace(
-            sample,
-            findings=findings,
-            status=Status.REFUSED,
-            reason=f"{serious[0].code}: {serious[0].text}",
-        )
 
 
 class CellRun:
@@ -235,3 +224,17 @@ class CellRun:
 
     def _is_given_up(self, case: Case) -> bool:
         return self._failures[case] >= GIVE_UP_AFTER
+
+
+def _judged(sample: Sample, site: Site) -> Sample:
+    """The sample with what speaks against it; refused if its figure cannot be true."""
+    findings = trust.examine(sample, site.link, site.facts)
+    serious = [finding for finding in findings if finding.serious]
+    if sample.status is not Status.OK or not serious:
+        return dataclasses.replace(sample, findings=findings)
+    return dataclasses.replace(
+        sample,
+        findings=findings,
+        status=Status.REFUSED,
+        reason=f"{serious[0].code}: {serious[0].text}",
+    )

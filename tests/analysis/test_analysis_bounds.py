@@ -83,6 +83,15 @@ def test_a_send_buffer_is_not_named_without_reason(buffers: Buffers, seen: Seen)
     assert Label.BUFFER not in measured(buffers, seen).labels
 
 
+def test_the_sleeps_of_a_client_that_never_waits_are_not_for_room() -> None:
+    large = Buffers(16 * KIB**2, 8 * KIB**2)
+    busy = Seen(client_cores=0.99, gbit_s=2.0, rtt_us=17.0)
+    link, case = case_with(large, payload_bytes=KIB)
+    samples = [_sleeping(sample, per_s=170) for sample in blocks(link, case, busy)]
+    assert sleeps_per_message(samples) == 0.0
+    assert sleeps_per_message([_sleeping(sample, per_s=20_200) for sample in samples]) > 0.05
+
+
 @pytest.mark.parametrize(("sleeps", "is_bound"), [(0.02, False), (1.0, True)])
 def test_a_call_is_bound_by_its_send_buffer_if_its_sender_sleeps_in_the_middle(
     sleeps: float, is_bound: bool
@@ -145,6 +154,13 @@ def test_a_namespace_that_did_not_take_effect_shows() -> None:
     samples = [_cut(sample, 30_000, None) for sample in blocks(link, case, Seen())]
     (shortfall,) = shortfalls(SMALL, samples)
     assert shortfall.limit is None
+
+
+def _sleeping(sample, per_s: float):
+    processor = sample.client.processor
+    switches = round(per_s * processor.window_s)
+    client = replace(sample.client, processor=replace(processor, voluntary_switches=switches))
+    return replace(sample, client=client)
 
 
 def _cut(sample, size_bytes: int, limit: str | None):

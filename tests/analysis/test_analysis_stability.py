@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from builders import make_cell_samples, make_failed, make_plan
+from builders import make_case, make_cell_samples, make_failed, make_plan
 
 from orbtax.analysis.rates import by_case
 from orbtax.analysis.ratio import log_interval
@@ -244,3 +244,13 @@ def test_a_single_case_is_judged_by_its_goodput():
     assert decide(quiet, cell, PLAN, 1.0).verdict is Verdict.STABLE
     loud = [each for each in samples(8, scatter=0.2) if each.case in cell.cases]
     assert decide(loud, cell, PLAN, 1.0).verdict is Verdict.BUDGET
+
+
+def test_arms_on_different_links_are_not_compared():
+    cases = [
+        make_case(arm, link=link) for link in ("ib", "10ge") for arm in (Arm.STREAM, Arm.CORBA)
+    ]
+    assert [(each.above.link, each.below.link) for each in comparisons(cases)] == [
+        ("ib", "ib"),
+        ("10ge", "10ge"),
+    ]

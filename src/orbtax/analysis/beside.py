@@ -16,8 +16,7 @@ from orbtax.analysis.flow import Flow
 from orbtax.analysis.ratio import Interval
 from orbtax.analysis.search import rate_ratio
 
-MARGIN = 0.1
-"""Least difference in goodput or cost that is told: settings need not be run side by side."""
+MARGIN = 0.1  # least difference in goodput or cost that is told
 CHANGED = 0.2  # how much worse a number must be to be told as a change
 
 
@@ -38,6 +37,7 @@ class Slowdown:
     larger: Measured
     smaller: Measured
     ratio: Interval  # goodput of the larger ÷ that of the smaller
+    paired: bool  # whether both were run in the same rounds
     new_labels: tuple[Label, ...]
     outgrown: tuple[str, ...]  # caches that hold what was in the smaller buffers alone
     changes: tuple[Change, ...]
@@ -94,6 +94,7 @@ def slowdown(
         larger=larger,
         smaller=smaller,
         ratio=ratio,
+        paired=rate_ratio(larger.rates, smaller.rates)[1],
         new_labels=tuple(label for label in larger.labels if label not in smaller.labels),
         outgrown=_outgrown(smaller, larger, caches_bytes),
         changes=tuple(_changes(smaller, larger)),

@@ -26,6 +26,9 @@ WINDOW_FULL = 0.8  # in flight ÷ window from which a window counts as always fu
 SLEEPS_PER_BUFFER = 0.25
 """Sleeps for each send buffer's worth of bytes from which a stream's sender waits for room."""
 SLEEPS_PER_CALL = 0.5  # likewise of a caller, for each message, beside the sleep for its reply
+OTHER_SLEEPS_S = 200.0
+"""Sleeps per second of a client that never waits: of the thread that watches, and at both ends of
+a block. Those of senders whose core was full were 140 to 180."""
 
 _BEHIND_A_FULL_LINK = (Label.WINDOW, Label.BUFFER, Label.WAITING)  # they mean nothing there
 
@@ -95,15 +98,16 @@ class Measured:
 def sleeps_per_message(samples: Sequence[Sample]) -> float | None:
     """How often the sending process went to sleep for each message, other than for its reply."""
     known = [
-        (sample.messages, sample.client.processor.voluntary_switches)
+        (sample.messages, sample.client.processor)
         for sample in samples
         if sample.messages and sample.client
     ]
     if not known:
         return None
+    messages = sum(messages for messages, _ in known)
+    sleeps = sum(cost.voluntary_switches - OTHER_SLEEPS_S * cost.window_s for _, cost in known)
     for_reply = 1 if samples[0].case.arm.waits else 0
-    sleeps = sum(switches for _, switches in known) / sum(messages for messages, _ in known)
-    return max(0.0, sleeps - for_reply)
+    return max(0.0, sleeps / messages - for_reply)
 
 
 def shortfalls(buffers: Buffers, samples: Sequence[Sample]) -> Iterator[Shortfall]:

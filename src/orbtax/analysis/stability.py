@@ -85,7 +85,7 @@ def comparisons(cases: Sequence[Case]) -> tuple[Comparison, ...]:
         for case in cases
         if case.arm.is_corba
         for below in baselines
-        if below.options == case.options
+        if (below.link, below.options) == (case.link, case.options)
     )
     return (
         pairs or tuple(Comparison(case, cases[0]) for case in cases[1:]) or (Comparison(cases[0]),)

@@ -42,7 +42,7 @@ class Tally:
         self._cells = len(todo)
         self._estimate_s = estimate_s
         self._started_s = self._clock()
-        names = dict.fromkeys(plan.cells[cell].cases[0].link for cell in todo)
+        names = dict.fromkeys(case.link for cell in todo for case in plan.cells[cell].cases)
         links = ", ".join(subject(name, plan.link(name).kind) for name in names)
         return (
             f"{counted(len(todo), 'cell')} on {links or 'no link'}, "

@@ -1,8 +1,9 @@
 """How does speed depend on socket buffers and message size, and why? The post of 2008, done again.
 
-Every arm sends messages of every size under every setting of the buffers. On an emulated link a
-setting makes a link of its own, `ib~16KiB-87380B`, whose settings are run one after the other; on
-other links the settings of one message size are run side by side, round by round.
+Every arm sends messages of every size under every setting of the buffers. All settings of one size
+are run side by side, round by round, so that a drift of the machine falls on all of them alike. On
+an emulated link a setting makes a link of its own, `ib~16KiB-87380B`, and all of these are open
+together; on other links a case asks for its buffers itself.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from pathlib import Path
 from orbtax import plan as planning
 from orbtax.analysis.buffer_results import BufferResult, buffer_results
 from orbtax.errors import RequestError
-from orbtax.model import Arm, Case, Cell, Kind, Link, Placement, Plan
+from orbtax.model import Arm, Case, Cell, Kind, Link, Options, Placement, Plan
 from orbtax.record import Run
 from orbtax.report import terminal
 from orbtax.report.content import Report, assemble
@@ -60,23 +61,28 @@ class Request:
 
 
 def make_plan(request: Request) -> Plan:
-    """The plan of the study.
+    """The plan of the study: a cell for each link and message size, with all settings and arms.
 
     Raises RequestError if it cannot be run, or if no arm can have any of the settings.
     """
     settings = request.settings or SETTINGS
-    places = [place for link in request.links for place in _places(link, settings)]
-    cells = tuple(cell for link, here in places for cell in _cells(request, link, here))
+    cells = tuple(
+        cell
+        for link in request.links
+        for size_bytes in request.sizes_bytes or SIZES_BYTES
+        for cell in _cells(request, link, settings, size_bytes)
+    )
     if not cells:
         raise RequestError(
             f"nothing can be measured: {why_not(request.links[0], Arm.CORBA, settings[0])}. "
             "Take an emulated link, or a setting such as `16KiB/kernel`."
         )
     planning.check(cells, verify=False)
+    opened = [link for base in request.links for link in _links(base, settings)]
     used = {case.link for cell in cells for case in cell.cases}
     return Plan(
         study=NAME,
-        links=tuple(link for link, _ in places if link.name in used),
+        links=tuple(link for link in opened if link.name in used),
         cells=cells,
         placement=request.placement,
         block_s=FULL_BLOCK_S if request.full else BLOCK_S,
@@ -85,36 +91,42 @@ def make_plan(request: Request) -> Plan:
     )
 
 
-def _places(link: Link, settings: Sequence[Buffers]) -> Iterator[tuple[Link, tuple[Buffers, ...]]]:
-    """Each link to open, with the settings that its cases ask for themselves."""
-    if link.kind is Kind.EMULATED:
-        yield from ((with_buffers(link, setting), (Buffers(),)) for setting in settings)
-    else:
-        yield link, tuple(settings)
+def _links(base: Link, settings: Sequence[Buffers]) -> tuple[Link, ...]:
+    """The links to open: one for each setting where it is the link's, else the one."""
+    if base.kind is not Kind.EMULATED:
+        return (base,)
+    return tuple(with_buffers(base, setting) for setting in settings)
 
 
-def _cells(request: Request, link: Link, settings: Sequence[Buffers]) -> Iterator[Cell]:
-    arms = request.arms or ARMS
-    for size_bytes in request.sizes_bytes or SIZES_BYTES:
-        cases = tuple(
-            Case(
-                link=link.name,
-                arm=arm,
-                payload_bytes=size_bytes,
-                threads=1,
-                options=setting.options,
-            )
-            for setting in settings
-            for arm in arms
-            if why_not(link, arm, setting) is None
+def _cells(
+    request: Request, base: Link, settings: Sequence[Buffers], size_bytes: int
+) -> Iterator[Cell]:
+    """All settings and arms at one message size, to be run side by side; none if none can be."""
+    cases = tuple(
+        _case(base, arm, setting, size_bytes)
+        for setting in settings
+        for arm in request.arms or ARMS
+        if why_not(base, arm, setting) is None
+    )
+    if cases:
+        until_narrow = request.full and request.rounds is None
+        yield Cell(
+            cases=cases,
+            rounds=None if until_narrow else request.rounds or ROUNDS,
+            budget_s=FULL_BUDGET_S * len(cases) if until_narrow else None,
         )
-        if cases:
-            until_narrow = request.full and request.rounds is None
-            yield Cell(
-                cases=cases,
-                rounds=None if until_narrow else request.rounds or ROUNDS,
-                budget_s=FULL_BUDGET_S * len(cases) if until_narrow else None,
-            )
+
+
+def _case(base: Link, arm: Arm, setting: Buffers, size_bytes: int) -> Case:
+    """A case that has its buffers from its link if that is emulated, and else asks for them."""
+    is_emulated = base.kind is Kind.EMULATED
+    return Case(
+        link=with_buffers(base, setting).name if is_emulated else base.name,
+        arm=arm,
+        payload_bytes=size_bytes,
+        threads=1,
+        options=Options() if is_emulated else setting.options,
+    )
 
 
 def report(runs: Sequence[Run], folder: Path, *, join: bool, quiet: bool) -> None:

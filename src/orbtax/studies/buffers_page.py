@@ -78,7 +78,7 @@ def _measured(run: Run, results: tuple[BufferResult, ...]) -> str:
             f"An emulated link joins two network namespaces of one machine: the figures of "
             f"{listed(emulated)} show what the software costs on a path of that shape, not what "
             "hardware of that name can do. Every socket there has its buffers from its namespace, "
-            "the ORB's own included; the settings were run one after the other."
+            "the ORB's own included."
         )
     caches = [
         f"{name.removeprefix('cache_').upper()} {host[name]}"

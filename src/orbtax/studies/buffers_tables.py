@@ -6,7 +6,7 @@ from orbtax.analysis.beside import CHANGED, MARGIN
 from orbtax.analysis.bottleneck import Label
 from orbtax.analysis.bounds import Measured
 from orbtax.analysis.buffer_results import BufferResult
-from orbtax.model import Arm, Kind
+from orbtax.model import Arm
 from orbtax.published.sdp_buffers import sdp_results
 from orbtax.report.numbers import counted, gbit_s, per_cent, significant, with_bounds
 from orbtax.report.results import INTERVALS
@@ -148,10 +148,10 @@ def slowdown_table(result: BufferResult) -> Table:
         "by all of the 95 % interval, in brackets, stands here; at most one in forty comes to that "
         f"by chance alone. A number is told as changed if it is worse by {per_cent(CHANGED)} %.",
     ]
-    if result.link.kind is Kind.EMULATED:
+    if not all(slowdown.paired for slowdown in result.slowdowns):
         notes.append(
-            "The settings were run one after the other: a drift of the machine between them would "
-            "look like a difference."
+            "Not all settings were run in the same rounds: a drift of the machine from one to the "
+            "other would look like a difference."
         )
     title = f"Where larger buffers were slower on {subject_of(result)}"
     return Table(title=title, columns=columns, rows=tuple(rows), notes=tuple(notes))
