@@ -13,6 +13,8 @@ from hypothesis import strategies as st
 from orbtax.analysis.costmodel import CostModel, Estimate, fit_cost_model
 from orbtax.analysis.shapes import Shape
 
+pytestmark = pytest.mark.slow
+
 SIZES = (
     *(0, 10, 100, 500, 1000, 2000, 4096, 8192, 10_000, 16_381, 16_384, 32_768, 65_536),
     *(100_000, 262_144, 500_000, 1_048_576, 2_000_000, 5_000_000, 10_000_000),

@@ -10,6 +10,8 @@ from orbtax.analysis.jumps import Limit, find_jumps, find_splits
 from orbtax.analysis.sweeps import Sweep
 from orbtax.model import Arm, Options
 
+pytestmark = pytest.mark.slow
+
 SIZES = (0, 1, 10, 100, 1000, 4096, 8189, 8192, 8195, 16_384, 65_536, 262_144, 1_048_576)
 ROUNDS = 5
 

@@ -21,6 +21,8 @@ from orbtax.analysis.stalls import (
 from orbtax.analysis.sweeps import Sweep
 from orbtax.model import Arm, Options
 
+pytestmark = pytest.mark.slow
+
 TIMERS = kernel_timers({})
 DELAYED_ACK, LEAST_RTO = TIMERS
 DRAWS = 100

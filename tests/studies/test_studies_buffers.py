@@ -14,6 +14,8 @@ from orbtax.socket_buffers import Buffers, buffers_of, parse_buffers
 from orbtax.studies import buffers as study
 from orbtax.studies import reporting
 
+pytestmark = pytest.mark.slow
+
 IB, LO = LINKS["ib"], LINKS["lo"]
 HOSTS = Link(name="cluster", kind=Kind.HOSTS)
 POST = {parse_buffers(text) for text in ("16KiB/87380B", "256KiB", "16MiB/8MiB")}

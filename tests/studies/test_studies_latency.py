@@ -22,6 +22,8 @@ from orbtax.studies.latency_page import figures, page
 from orbtax.studies.latency_results import LatencyResult, latency_results
 from orbtax.studies.latency_words import answers, setting_text
 
+pytestmark = pytest.mark.slow
+
 SMALL_SEND = Options(send_buffer_bytes=32_768)
 
 
