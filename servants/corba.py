@@ -24,7 +24,7 @@ class Sink:
         self.kept: list[bytes] = []
         self._ledger = ledger
         self._faults = faults
-        self._verify = verify
+        self._take = self._take_and_keep if verify else ledger.take
         self._arrived = 0
         self._gathering = threading.Condition()
 
@@ -63,10 +63,9 @@ class Sink:
             if not self._gathering.wait_for(lambda: self._arrived >= callers, GATHER_S):
                 self._faults.add(f"only {self._arrived} of {callers} callers came together")
 
-    def _take(self, payload: bytes) -> None:
+    def _take_and_keep(self, payload: bytes) -> None:
         self._ledger.take(payload)
-        if self._verify:
-            self.kept.append(payload)
+        self.kept.append(payload)
 
 
 @functools.cache

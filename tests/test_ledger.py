@@ -100,7 +100,7 @@ def test_a_torn_message_is_told_by_both_its_ends() -> None:
     messages = list(Ring(0, geometry(64, 64 * 4)))
     torn = messages[1][:32] + messages[2][32:]
     faults = judged([messages[0], torn, *messages[2:]])
-    assert faults.first[0] == "the two ends of a message differ: thread 0, slot 1 and 0, 2"
+    assert faults.first[0] == "the two ends of a message differ: 00000100 and 00000200"
 
 
 def test_a_message_that_the_block_has_not_is_strange() -> None:

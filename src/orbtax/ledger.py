@@ -11,28 +11,30 @@ from numpy.typing import NDArray
 
 from orbtax.ring import MIN_TAGGED_BYTES, TAG_BYTES, Faults
 
-_UNTAGGED = b"\xff" * MIN_TAGGED_BYTES
+_HEAD, _TAIL = slice(TAG_BYTES), slice(-TAG_BYTES, None)
+_UNTAGGED = b"\xff" * TAG_BYTES
 
 
 class Ledger:
     """Takes the messages of all threads of a block, in the order in which they come.
 
-    Several threads may call `take` at once. It keeps 8 bytes for each message.
+    Several threads may call `take` at once. It keeps 4 bytes for each message.
     """
 
     def __init__(self, payload_bytes: int, *, look: bool = True) -> None:
         """Without `look`, messages are only counted."""
         self._payload_bytes = payload_bytes
         self._looks = look and payload_bytes >= MIN_TAGGED_BYTES
-        self._ends = bytearray()
-        self._note = self._ends.extend  # one step, during which no other thread runs
+        self._tags = bytearray()
+        self._note = self._tags.extend  # one step, during which no other thread runs
         self._excess_bytes: list[int] = []  # of messages that are not whole: below 0
+        self._torn: list[tuple[bytes, bytes]] = []
         self.take = self._look if self._looks else self._count
 
     @property
     def messages(self) -> int:
         """Messages taken since the start."""
-        return len(self._ends) // MIN_TAGGED_BYTES
+        return len(self._tags) // TAG_BYTES
 
     @property
     def received_bytes(self) -> int:
@@ -41,8 +43,9 @@ class Ledger:
 
     def clear(self) -> None:
         """Starts anew."""
-        self._ends.clear()
+        self._tags.clear()
         self._excess_bytes.clear()
+        self._torn.clear()
 
     def judge(self, threads: int, slots: int, faults: Faults, *, ordered: bool = True) -> None:
         """Notes what is wrong with the messages taken.
@@ -51,40 +54,45 @@ class Ledger:
         of a thread must follow in turn. Where its calls may overtake each other (`ordered=False`),
         no slot may have come more often than the one before it, or less by more than one.
         """
+        for head, tail in self._torn:
+            faults.add(f"the two ends of a message differ: {head.hex()} and {tail.hex()}")
         if not self._looks:
             return
-        # Thread and slot of the first bytes, thread and slot of the last ones.
-        ends = np.frombuffer(bytes(self._ends), "<u2").reshape(-1, 4)
-        ends = ends[(ends != 0xFFFF).any(axis=1)]
-        torn = (ends[:, :2] != ends[:, 2:]).any(axis=1)
-        strange = ~torn & ((ends[:, 0] >= threads) | (ends[:, 1] >= slots))
-        _tell(faults, torn, ends, "the two ends of a message differ: thread {}, slot {} and {}, {}")
-        _tell(faults, strange, ends, "a message of thread {}, slot {}: the block has none such")
-        sound = ~torn & ~strange
+        tags = np.frombuffer(bytes(self._tags), "<u2").reshape(-1, 2)  # thread, slot
+        tags = tags[(tags != 0xFFFF).any(axis=1)]
+        strange = (tags[:, 0] >= threads) | (tags[:, 1] >= slots)
+        if strange.any():
+            thread, slot = tags[strange.argmax()]
+            text = f"a message of thread {thread}, slot {slot}: the block has none such"
+            faults.add(text, times=int(strange.sum()))
         for thread in range(threads):
-            came = ends[sound & (ends[:, 0] == thread), 1].astype(np.int32)
+            came = tags[~strange & (tags[:, 0] == thread), 1].astype(np.int32)
             if ordered:
                 _judge_order(thread, came, slots, faults)
             else:
                 _judge_counts(thread, came, slots, faults)
 
     def _look(self, message: bytes | bytearray) -> None:
-        if len(message) == self._payload_bytes:
-            self._note(message[:TAG_BYTES] + message[-TAG_BYTES:])
-            return
-        self._excess_bytes.append(len(message) - self._payload_bytes)
+        head = message[_HEAD]
+        if head == message[_TAIL] and len(message) == self._payload_bytes:
+            self._note(head)
+        else:
+            self._take_odd(message)
+
+    def _take_odd(self, message: bytes | bytearray) -> None:
+        """A short last message, or one that is not what was sent."""
+        head, tail = bytes(message[_HEAD]), bytes(message[_TAIL])
+        if len(message) != self._payload_bytes:
+            self._excess_bytes.append(len(message) - self._payload_bytes)
         tagged = len(message) >= MIN_TAGGED_BYTES
-        self._note(message[:TAG_BYTES] + message[-TAG_BYTES:] if tagged else _UNTAGGED)
+        if tagged and head != tail:
+            self._torn.append((head, tail))
+        self._note(head if tagged and head == tail else _UNTAGGED)
 
     def _count(self, message: bytes | bytearray) -> None:
         if len(message) != self._payload_bytes:
             self._excess_bytes.append(len(message) - self._payload_bytes)
         self._note(_UNTAGGED)
-
-
-def _tell(faults: Faults, wrong: NDArray[np.bool_], ends: NDArray[np.uint16], text: str) -> None:
-    if wrong.any():
-        faults.add(text.format(*ends[wrong.argmax()]), times=int(wrong.sum()))
 
 
 def _judge_order(thread: int, came: NDArray[np.int32], slots: int, faults: Faults) -> None:
