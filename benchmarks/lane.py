@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
-from statistics import median
+from itertools import chain
+from statistics import fmean, median
 
 from benchmarks.figure import Figure
 from benchmarks.scale import Scale
 from orbtax import plan
-from orbtax.analysis.ratio import paired_ratio
+from orbtax.analysis.ratio import log_interval, paired_logs
 from orbtax.calibrate import calibrate, sized
 from orbtax.errors import ProgramError
 from orbtax.links import catalogue
@@ -44,21 +46,27 @@ Sides = Callable[[], AbstractContextManager[tuple[Lane, Lane]]]
 
 @dataclass(slots=True)
 class Rates:
-    """Goodputs in bit/s of two cases, round by round."""
+    """Goodputs in bit/s of two cases: for each sitting, round by round."""
 
-    above: list[float] = field(default_factory=list)
-    below: list[float] = field(default_factory=list)
+    above: list[list[float]] = field(default_factory=list)
+    below: list[list[float]] = field(default_factory=list)
 
     def ratio(self, what: str, at_least: float) -> Figure:
-        """The one in terms of the other: the median of the rounds."""
-        interval = paired_ratio(self.above, self.below)
+        """The one in terms of the other: the median of the rounds.
+
+        The interval is that of the sittings' means: rounds of the same programs share their luck
+        (where their memory lies, say) and tell less than they seem to.
+        """
+        sittings = [paired_logs(*goodputs) for goodputs in zip(self.above, self.below, strict=True)]
+        interval = log_interval([fmean(logs) for logs in sittings])
         assert interval is not None  # every block went well
+        rounds = list(chain.from_iterable(sittings))
         return Figure(
             what=what,
-            value=median(a / b for a, b in zip(self.above, self.below, strict=True)),
+            value=math.exp(median(rounds)),
             low=interval.low,
             high=interval.high,
-            rounds=interval.rounds,
+            rounds=len(rounds),
             at_least=at_least,
         )
 
@@ -80,9 +88,11 @@ def in_turn(sides: Sides, scale: Scale) -> Rates:
     """Runs both in the order A B B A."""
     rates = Rates()
     for _ in range(scale.sittings):
+        rates.above.append([])
+        rates.below.append([])
         with sides() as (above, below):
             for number in range(scale.rounds):
-                turns = [(above, rates.above), (below, rates.below)]
+                turns = [(above, rates.above[-1]), (below, rates.below[-1])]
                 for lane, goodputs in turns[:: -1 if number % 2 else 1]:
                     goodputs.append(lane.goodput_bit_s())
     return rates

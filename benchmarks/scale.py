@@ -18,5 +18,5 @@ class Scale:
     judged: bool  # whether the figures can be held against their targets
 
 
-FULL = Scale(sittings=3, rounds=20, block_s=0.1, samples=100_000, threads=32, starts=9, judged=True)
+FULL = Scale(sittings=10, rounds=6, block_s=0.1, samples=100_000, threads=32, starts=9, judged=True)
 SMOKE = Scale(sittings=1, rounds=2, block_s=0.01, samples=500, threads=4, starts=1, judged=False)
