@@ -120,6 +120,20 @@ def test_the_empty_call_stands_beside_the_overhead_of_its_own_setting() -> None:
         assert each.overhead_ratio == pytest.approx(1, abs=0.05)
 
 
+def test_the_speed_of_a_large_message_stands_beside_the_one_of_the_model() -> None:
+    result = result_of(run_of(small_plan()))
+    call = result.sweep(Arm.CALL)
+    assert call is not None
+    expected_bytes_s = 1_048_576 / (50e-6 + 1_048_576 / 4e9)
+    assert call.speed_bytes_s(1_048_576) == pytest.approx(expected_bytes_s, rel=0.02)
+    assert call.speed_bytes_s(12_345) is None
+    (said,) = [sentence for sentence in answers(result) if sentence.startswith("call: ")]
+    share = expected_bytes_s / 4e9
+    assert "(1 MiB: " in said
+    shown = float(said.split("measured, ")[1].split(" %")[0])
+    assert shown == pytest.approx(100 * share, rel=0.06)
+
+
 def test_stalls_are_named_with_their_remedies_and_kept_out_of_the_model() -> None:
     result = result_of(run_of(small_plan(), stalling))
     stalled = [each for each in result.sweeps if each.stalls]

@@ -42,6 +42,13 @@ class SweepResult:
         )
         return max(speeds)
 
+    def speed_bytes_s(self, payload_bytes: int) -> float | None:
+        """The speed measured with one size, in payload bytes per second; None: not measured."""
+        usual_us = [
+            point.usual_us for point in self.sweep.points if point.payload_bytes == payload_bytes
+        ]
+        return self.sweep.ways * 1e6 * payload_bytes / usual_us[0] if usual_us else None
+
     def stalls_at(self, payload_bytes: int) -> tuple[Stall, ...]:
         """The stalls of one size."""
         return tuple(stall for stall in self.stalls if stall.payload_bytes == payload_bytes)

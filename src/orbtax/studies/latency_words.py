@@ -19,6 +19,9 @@ from orbtax.units import display_duration, display_size, format_size
 DEFAULT = "default"
 """The setting in which nothing is set: buffers left to the kernel, TCP_NODELAY on."""
 
+LARGE_BYTES = 1024**2
+"""A large message, whose measured speed stands beside the speed that the model tends to."""
+
 
 def setting_text(options: Options) -> str:
     """A setting in words: `default`, `buffers 32 KiB, TCP_NODELAY off`."""
@@ -156,6 +159,13 @@ def _model(each: SweepResult) -> str:
         f"{each.sweep.arm}: overhead {significant(model.overhead_us.value)} µs, towards large "
         f"messages {significant(model.asymptotic_bytes_s.value / 1e6)} MB/s"
     )
+    measured_bytes_s = each.speed_bytes_s(LARGE_BYTES)
+    if measured_bytes_s is not None:
+        share = per_cent(measured_bytes_s / model.asymptotic_bytes_s.value)
+        said += (
+            f" ({format_size(LARGE_BYTES)}: {significant(measured_bytes_s / 1e6)} MB/s measured, "
+            f"{share} % of it)"
+        )
     if model.half_speed_bytes is not None:
         said += f", half of that with messages of {display_size(model.half_speed_bytes.value)}"
     if model.breakpoint_bytes is not None:
