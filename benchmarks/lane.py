@@ -51,7 +51,7 @@ class Rates:
     above: list[list[float]] = field(default_factory=list)
     below: list[list[float]] = field(default_factory=list)
 
-    def ratio(self, what: str, at_least: float) -> Figure:
+    def ratio(self, what: str, at_least: float | None) -> Figure:
         """The one in terms of the other: the median of the rounds.
 
         The interval is that of the sittings' means: rounds of the same programs share their luck
@@ -72,7 +72,7 @@ class Rates:
 
     def cost(self, what: str, at_most: float) -> Figure:
         """The share of throughput in % that `above` loses to `below`; less than 0 is noise."""
-        ratio = self.ratio(what, at_least=0)
+        ratio = self.ratio(what, at_least=None)
         return Figure(
             what=what,
             value=100 * (1 - ratio.value),

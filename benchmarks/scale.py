@@ -12,11 +12,30 @@ class Scale:
     sittings: int  # each with programs of its own: a process may be lucky all its life
     rounds: int  # in a sitting
     block_s: float
+    long_block_s: float  # beside a tool that is used for seconds
     samples: int  # in the run that is reported
     threads: int  # whose memory is looked at
     starts: int  # of the command line
     judged: bool  # whether the figures can be held against their targets
 
 
-FULL = Scale(sittings=10, rounds=6, block_s=0.1, samples=100_000, threads=32, starts=9, judged=True)
-SMOKE = Scale(sittings=1, rounds=2, block_s=0.01, samples=500, threads=4, starts=1, judged=False)
+FULL = Scale(
+    sittings=10,
+    rounds=6,
+    block_s=0.1,
+    long_block_s=1,
+    samples=100_000,
+    threads=32,
+    starts=9,
+    judged=True,
+)
+SMOKE = Scale(
+    sittings=1,
+    rounds=2,
+    block_s=0.01,
+    long_block_s=0.05,
+    samples=500,
+    threads=4,
+    starts=1,
+    judged=False,
+)
