@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import gc
 import gzip
 import os
 import zlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
+from orbtax.collector import without_collector
 from orbtax.errors import RequestError
 from orbtax.model import SCHEMA_VERSION
 from orbtax.record import RunRecord, Sample
@@ -98,20 +97,8 @@ def read_samples(folder: Path) -> tuple[tuple[Sample, ...], Damage | None]:
             return (), None
     except (OSError, EOFError, zlib.error) as error:
         raise RequestError(f"the samples in {folder} cannot be read: {error}.") from None
-    with _without_collector():
+    with without_collector():
         return _decoded(file, content.splitlines(keepends=True))
-
-
-@contextmanager
-def _without_collector() -> Iterator[None]:
-    """Samples hold no cycles, and to look for some among ever more of them doubles the time."""
-    was_on = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_on:
-            gc.enable()
 
 
 def _decoded(file: Path, lines: Sequence[bytes]) -> tuple[tuple[Sample, ...], Damage | None]:
