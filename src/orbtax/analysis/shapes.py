@@ -178,7 +178,8 @@ def _refined(
     def residuals(parameters: Array) -> Array:
         return _residuals(_segments(shape, parameters, sizes[second]), sizes, times)
 
-    solution = least_squares(residuals, start, x_scale="jac")
+    limits = _limits(shape, sizes)
+    solution = least_squares(residuals, np.clip(start, *limits), bounds=limits, x_scale="jac")
     # A perfect fit still has the rounding of its numbers.
     squares = max(2 * float(solution.cost), len(sizes) * float(np.finfo(float).eps))
     jacobian, scale = _scaled(np.asarray(solution.jac, dtype=float))
@@ -192,6 +193,21 @@ def _refined(
         squares=squares,
         second=second,
         possible_seconds=possible_seconds,
+    )
+
+
+def _limits(shape: Shape, sizes: Array) -> tuple[Array, Array]:
+    """Between which values the parameters of a shape may be.
+
+    A bend that wanders off among the last sizes leaves fewer behind it than its place and slope
+    need, and rounding decides which of many pairs is taken.
+    """
+    free = np.full(_LINE_PARAMETERS[shape], np.inf)
+    if shape is not Shape.BEND:
+        return -free, free
+    return (
+        np.array([-np.inf, -np.inf, -np.inf, sizes[SEGMENT_SIZES - 1]]),
+        np.array([np.inf, np.inf, np.inf, sizes[-SEGMENT_SIZES]]),
     )
 
 

@@ -29,6 +29,12 @@ BRIEF_SIZES_BYTES = (
     *(32_768, 65_533, 65_536, 65_539, 100_000, 131_072, 262_144, 500_000, 1_048_576, 2_000_000),
     *(5_000_000, LARGEST_BYTES),
 )
+# Large ones, too: where the law changes, four sizes have to lie beyond.
+SOME_SIZES_BYTES = (
+    *(0, 1, 100, 1000, 8192, 16_384, 65_533, 65_536, 65_539, 131_072, 262_144),
+    *(500_000, 1_048_576, 2_000_000, 5_000_000, LARGEST_BYTES),
+)
+# With small buffers a large message may wait for a timer over and over.
 FEW_SIZES_BYTES = (
     *(0, 1, 100, 1000, 8192, 16_384, 32_768, 65_533, 65_536, 65_539, 100_000, 131_072, 262_144),
     1_048_576,
@@ -67,14 +73,15 @@ def brief_passes(
 
     Of the sizes that a link of `rate_bit_s` takes long for, only the largest is measured.
     """
-    many, few = tuple(sizes_bytes or BRIEF_SIZES_BYTES), tuple(sizes_bytes or FEW_SIZES_BYTES)
-    if sizes_bytes is None and rate_bit_s is not None:
-        most_bytes = LONG_S * rate_bit_s / 8
-        many = (*(size for size in many[:-1] if size <= most_bytes), many[-1])
+    most_bytes = None if rate_bit_s is None else LONG_S * rate_bit_s / 8
+    many, some, few = (
+        tuple(sizes_bytes) if sizes_bytes is not None else _quick(sizes, most_bytes)
+        for sizes in (BRIEF_SIZES_BYTES, SOME_SIZES_BYTES, FEW_SIZES_BYTES)
+    )
     return (
         Pass(Options(), many, WAITING_ARMS),
-        Pass(Options(reverse=True), few, BRIEF_ARMS),
-        Pass(Options(nodelay=False), few, (Arm.CALL, Arm.PINGPONG)),
+        Pass(Options(reverse=True), some, BRIEF_ARMS),
+        Pass(Options(nodelay=False), some, (Arm.CALL, Arm.PINGPONG)),
         *(Pass(_buffered(Options(), size), few, BRIEF_ARMS) for size in BUFFERS_BYTES),
     )
 
@@ -131,6 +138,12 @@ def corba_options(options: Options) -> Options | None:
     if not options.nodelay:
         return None
     return replace(options, receive_buffer_bytes=None)
+
+
+def _quick(sizes_bytes: Sequence[int], most_bytes: float | None) -> tuple[int, ...]:
+    """Those up to `most_bytes`, and the largest in any case."""
+    *others, largest = sizes_bytes
+    return (*(size for size in others if most_bytes is None or size <= most_bytes), largest)
 
 
 def _at(size: int, each: Pass) -> Iterator[tuple[Arm, Options]]:
