@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from orbtax.analysis.costmodel import CostModel, Estimate, fit_cost_model
-from orbtax.analysis.shapes import Shape
+from orbtax.analysis.shapes import SEGMENT_SIZES, Shape
 
 pytestmark = pytest.mark.slow
 
@@ -171,6 +171,20 @@ def test_with_few_sizes_only_the_shapes_that_leave_freedom_are_tried(count: int)
     assert Shape.LINE in model.aicc
     assert all(np.isfinite(list(model.aicc.values())))
     assert (Shape.JUMP in model.aicc) is (count > 9)
+
+
+def test_one_size_beyond_a_knee_is_too_little_to_place_a_bend() -> None:
+    sizes = [0, 1, 100, 1000, 8192, 16_384, 32_768, 65_536, 100_000, 131_072, 262_144, 1_048_576]
+    slower_us = np.maximum(np.array(sizes) - 400_000, 0) * 3e-4
+    times_us = 50 + np.array(sizes) * 5e-5 + slower_us
+    shaken_us = times_us * (1 + 1e-9 * np.cos(np.arange(len(sizes))))
+    bent, again = (
+        fit_cost_model(sizes, each, shapes=[Shape.BEND]) for each in (times_us, shaken_us)
+    )
+    assert bent is not None
+    assert again is not None
+    assert bent.segments[-1].from_bytes <= sizes[-SEGMENT_SIZES]
+    assert again.segments[-1].byte_us == pytest.approx(bent.segments[-1].byte_us, rel=1e-5)
 
 
 def test_four_sizes_are_too_few() -> None:

@@ -22,6 +22,7 @@ SEGMENT_SIZES = 4
 """Sizes that each side of a breakpoint must have."""
 BREAKPOINT_PARAMETERS = 3
 _STEP = 1e-5
+_TOLERANCE = 1e-14  # of a fit: every shown digit is the same on every processor
 
 Array = NDArray[np.float64]
 
@@ -179,7 +180,15 @@ def _refined(
         return _residuals(_segments(shape, parameters, sizes[second]), sizes, times)
 
     limits = _limits(shape, sizes)
-    solution = least_squares(residuals, np.clip(start, *limits), bounds=limits, x_scale="jac")
+    solution = least_squares(
+        residuals,
+        np.clip(start, *limits),
+        bounds=limits,
+        x_scale="jac",
+        xtol=_TOLERANCE,
+        ftol=_TOLERANCE,
+        gtol=_TOLERANCE,
+    )
     # A perfect fit still has the rounding of its numbers.
     squares = max(2 * float(solution.cost), len(sizes) * float(np.finfo(float).eps))
     jacobian, scale = _scaled(np.asarray(solution.jac, dtype=float))
