@@ -115,7 +115,7 @@ class Client:
         match request:
             case agent.Prepare():
                 (share,) = shares_of(request)
-                ring = Ring(0, share)
+                ring = Ring(0, share, in_pages=not request.block.case.arm.is_corba)
                 self._block = request, ring, _LOOPS[request.block.case.arm](request, ring)
             case agent.Go():
                 return self._go()

@@ -23,7 +23,7 @@ import numpy as np
 from orbtax import histogram
 from orbtax.errors import OrbtaxError
 from orbtax.record import Latencies
-from orbtax.ring import Ring
+from orbtax.ring import Message, Ring
 
 CONNECT_S = 30.0
 """How long all threads together may take to connect and warm up."""
@@ -39,7 +39,7 @@ class Caller(Protocol):
     def connect(self) -> None:
         """Opens what the thread needs and exchanges one warm-up."""
 
-    def send(self, message: bytes) -> object:
+    def send(self, message: Message) -> object:
         """Moves one message; a two-way arm returns when the reply has come."""
 
     def finish(self) -> None:

@@ -39,8 +39,9 @@ class Client:
 
     def _prepare(self, request: agent.Prepare) -> None:
         shares = shares_of(request)
-        rings = tuple(Ring(thread, share) for thread, share in enumerate(shares))
         case = request.block.case
+        in_pages = not case.arm.is_corba  # the ORB takes `bytes` alone
+        rings = tuple(Ring(thread, share, in_pages=in_pages) for thread, share in enumerate(shares))
         transport = connect_transport(case, request.target or "", shares)
         load = Load(
             transport,

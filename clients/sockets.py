@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from orbtax import wire
 from orbtax.model import Arm, Options
-from orbtax.ring import Geometry
+from orbtax.ring import Geometry, Message
 
 
 class SocketCaller:
@@ -58,7 +58,7 @@ class StreamCaller(SocketCaller):
         super().connect()
         self.send = self._socket.sendall
 
-    def send(self, message: bytes) -> None:
+    def send(self, message: Message) -> None:
         """Writes the message."""
         self._socket.sendall(message)
 
@@ -70,7 +70,7 @@ class StreamCaller(SocketCaller):
 class CallCaller(SocketCaller):
     """Writes a message and waits for the reply."""
 
-    def send(self, message: bytes) -> None:
+    def send(self, message: Message) -> None:
         """One message, one reply, which nearly always comes in one piece."""
         self._socket.sendall(message)
         filled = self._socket.recv_into(self._answer)
@@ -89,7 +89,7 @@ class PingPongCaller(SocketCaller):
         super().__init__(arm, thread, target, options, share)
         self._echo = memoryview(bytearray(share.payload_bytes))
 
-    def send(self, message: bytes) -> None:
+    def send(self, message: Message) -> None:
         """One message there and back."""
         size = len(message)
         self._socket.sendall(message)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import mmap
+
+import numpy as np
 import pytest
 from accidents import ACCIDENTS, geometry
 from hypothesis import given
@@ -42,6 +45,24 @@ def test_the_rings_of_all_threads_are_larger_than_the_cache_together() -> None:
         assert threads * slots * 65_536 >= 4 * 1024**2
     assert ring.slots_for(1024**2, 32, 4 * 1024**2) == 2
     assert ring.slots_for(1, 1, 4 * 1024**2) == ring.MAX_SLOTS
+
+
+@given(payload_bytes=sizes, total_bytes=totals, slots=st.integers(2, 9))
+def test_a_ring_in_pages_sends_the_same_from_half_a_page_on(
+    payload_bytes: int, total_bytes: int, slots: int
+) -> None:
+    share = geometry(payload_bytes, total_bytes, slots)
+    in_pages = list(Ring(3, share, in_pages=True))
+    assert [bytes(message) for message in in_pages] == list(Ring(3, share))
+    assert Ring(3, share, in_pages=True).checksum() == Ring(3, share).checksum()
+    if total_bytes >= payload_bytes:
+        first = np.frombuffer(in_pages[0], np.uint8)
+        assert first.ctypes.data % mmap.PAGESIZE == mmap.PAGESIZE // 2
+
+
+def test_a_ring_in_pages_can_send_empty_messages() -> None:
+    share = Geometry(payload_bytes=0, slots=2, total_bytes=0, empty_messages=7)
+    assert [bytes(message) for message in Ring(0, share, in_pages=True)] == [b""] * 7
 
 
 def test_messages_of_a_ring_are_distinct_and_do_not_compress() -> None:

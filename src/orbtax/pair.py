@@ -60,10 +60,13 @@ class Pair:
         watch: bool = False,
         check: bool = True,
         client_module: Callable[[Arm], str] = programs.client_module,
+        cache_bytes: int | None = None,
     ) -> None:
         """`link` is resolved: both ends have a prefix, an address and an interface.
 
         Without `check` servants only count; `client_module` names the client program of an arm.
+        The messages that a client sends in turn are larger together than `cache_bytes`, this
+        machine's second-level cache where it is not given.
         """
         self._link = link
         self._placement = placement
@@ -72,7 +75,7 @@ class Pair:
         self._watch = watch
         self._check = check
         self._client_module = client_module
-        self._cache_bytes = second_level_cache_bytes()
+        self._cache_bytes = second_level_cache_bytes() if cache_bytes is None else cache_bytes
         self._programs: dict[_Key, Program] = {}
 
     def __enter__(self) -> Self:

@@ -9,6 +9,7 @@ messages whole and in order, and no copy was made to tag one.
 from __future__ import annotations
 
 import itertools
+import mmap
 import struct
 import threading
 import zlib
@@ -59,21 +60,29 @@ def slots_for(payload_bytes: int, threads: int, cache_bytes: int) -> int:
     return min(max(wanted, 2), MAX_SLOTS)
 
 
+Message = bytes | memoryview
+"""What a socket sends as it is; an ORB takes `bytes` alone."""
+
+
 class Ring:
     """One thread's messages: `payload_bytes` each, incompressible, tagged at both ends."""
 
-    def __init__(self, thread: int, geometry: Geometry) -> None:
+    def __init__(self, thread: int, geometry: Geometry, *, in_pages: bool = False) -> None:
+        """Messages are `bytes`, or with `in_pages` views that a kernel copies without waiting."""
         self.geometry = geometry
         generator = np.random.default_rng([thread, geometry.payload_bytes])
         size = geometry.payload_bytes
-        self._messages = tuple(
+        messages: list[Message] = [
             _tagged(thread, slot, generator.bytes(size)) for slot in range(geometry.slots)
-        )
-        last_slot = (geometry.messages - 1) % geometry.slots
-        body = generator.bytes(geometry.last_bytes)
-        self._last = (_tagged(thread, last_slot, body),) if body else ()
+        ]
+        if body := generator.bytes(geometry.last_bytes):
+            messages.append(_tagged(thread, (geometry.messages - 1) % geometry.slots, body))
+        if in_pages:
+            messages = _packed(messages)
+        self._messages = messages[: geometry.slots]
+        self._last = messages[geometry.slots :]
 
-    def __iter__(self) -> Iterator[bytes]:
+    def __iter__(self) -> Iterator[Message]:
         """The messages of the share, in the order in which they are sent."""
         whole = self.geometry.messages - len(self._last)
         return itertools.chain(itertools.islice(itertools.cycle(self._messages), whole), self._last)
@@ -87,9 +96,24 @@ class Ring:
         return total % 2**64
 
 
-def checksum(messages: Sequence[bytes | memoryview]) -> int:
+def checksum(messages: Sequence[Message]) -> int:
     """The receiver's counterpart of `Ring.checksum`, whatever the order."""
     return sum(zlib.crc32(message) for message in messages) % 2**64
+
+
+def _packed(messages: Sequence[Message]) -> list[Message]:
+    """The same messages as views of one stretch of memory that starts at half a page.
+
+    The kernel copies a stream into pages of its own, from the start of a page on, where a large
+    `bytes` object starts, too. Both would run through their pages in step, and a processor that
+    compares the low 12 bits of addresses first takes each load for one of the stores just made
+    ("4 KiB aliasing") and waits.
+    """
+    ends = list(itertools.accumulate(map(len, messages), initial=mmap.PAGESIZE // 2))
+    room = memoryview(mmap.mmap(-1, ends[-1], mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS))
+    for message, (start, end) in zip(messages, itertools.pairwise(ends), strict=True):
+        room[start:end] = message
+    return [room[start:end] for start, end in itertools.pairwise(ends)]
 
 
 def _tagged(thread: int, slot: int, body: bytes) -> bytes:
