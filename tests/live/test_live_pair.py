@@ -106,14 +106,6 @@ def test_a_limit_of_five_connections_holds(pair: Pair) -> None:
     assert whole(pair.run(limited)).connections == 5
 
 
-def test_a_further_orb_option_reaches_the_orb(pair: Pair) -> None:
-    """Messages in pieces of at most 1 KiB: about a thousand system calls, all whole."""
-    chopped = block(Arm.CORBA, 65_536, orb=(("maxSocketSend", "1024"),))
-    sample = whole(pair.run(chopped))
-    assert sample.client is not None
-    assert sum(state.data_segments_out or 0 for state in sample.client.connections) > 500
-
-
 def test_an_orb_option_that_does_not_exist_fails_with_its_name(pair: Pair) -> None:
     sample = pair.run(block(Arm.CORBA, orb=(("noSuchOption", "1"),)))
     assert sample.status is Status.FAILED

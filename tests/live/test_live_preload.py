@@ -7,13 +7,14 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from orbtax.errors import UnavailableError
 from orbtax.host.preload import preload_faults
-from orbtax.model import Amount, Arm, Block, Case, End, Kind, Link, Placement
+from orbtax.model import Amount, Arm, Block, Case, End, Kind, Link, Options, Placement
 from orbtax.pair import Pair
 from orbtax.preload import try_out
 from orbtax.record import Status
@@ -135,6 +136,16 @@ def test_both_ends_run_under_the_library(arm: Arm, counting: Path, pair_on, tmp_
     *_, replies, messages = counts_in(tmp_path)
     assert messages >= MESSAGES
     assert replies >= (MESSAGES if arm.waits else 1)
+
+
+def test_a_further_orb_option_reaches_the_orb(counting: Path, pair_on, tmp_path: Path) -> None:
+    """Pieces of at most 1 KiB take at least four calls a message, which the library counts."""
+    pair = pair_on(link_under(counting, Arm.CORBA, COUNT_IN=str(tmp_path)))
+    case = replace(case_of(Arm.CORBA), options=Options(orb=(("maxSocketSend", "1024"),)))
+    amount = Amount(total_bytes=MESSAGES * PAYLOAD_BYTES)
+    sample = pair.run(Block(case=case, cell=0, round=0, position=0, amount=amount))
+    assert sample.status is Status.OK, sample.reason
+    assert counts_in(tmp_path)[-1] >= MESSAGES * PAYLOAD_BYTES // 1024
 
 
 def test_an_arm_without_a_library_runs_without_it(counting: Path, pair_on, tmp_path: Path) -> None:
