@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import chain
 from statistics import fmean, median
 
@@ -25,15 +26,17 @@ from orbtax.record import Sample, Status
 class Lane:
     """One case between the programs of a pair."""
 
-    def __init__(self, pair: Pair, case: Case, block_s: float) -> None:
+    def __init__(
+        self, pair: Pair, case: Case, block_s: float, *, check: bool = True, stamp: bool = True
+    ) -> None:
         """Sizes its blocks to last `block_s`; ProgramError if none can be run."""
-        self._pair = pair
+        self._run = partial(pair.run, check=check, stamp=stamp)
         self._case = case
         self._amount = sized(case, calibrate(case, block_s, self.block), block_s)
 
     def block(self, amount: Amount) -> Sample:
         """Runs one block; ProgramError if it fails."""
-        return run_block(self._pair, self._case, amount)
+        return run_block(self._run, self._case, amount)
 
     def goodput_bit_s(self) -> float:
         """The goodput of one block."""
@@ -42,6 +45,9 @@ class Lane:
 
 Sides = Callable[[], AbstractContextManager[tuple[Lane, Lane]]]
 """Starts programs for two cases, and ends them afterwards."""
+
+Place = tuple[Link, Placement]
+"""An open link, and where its programs run."""
 
 
 @dataclass(slots=True)
@@ -98,16 +104,16 @@ def in_turn(sides: Sides, scale: Scale) -> Rates:
     return rates
 
 
-def run_block(pair: Pair, case: Case, amount: Amount) -> Sample:
+def run_block(run: Callable[[Block], Sample], case: Case, amount: Amount) -> Sample:
     """Runs one block of a case; ProgramError if it fails."""
-    sample = pair.run(Block(case=case, cell=0, round=0, position=0, amount=amount))
+    sample = run(Block(case=case, cell=0, round=0, position=0, amount=amount))
     if sample.status is not Status.OK:
         raise ProgramError(f"{case.arm} on {case.link}: {sample.reason}")
     return sample
 
 
 @contextmanager
-def opened(name: str) -> Iterator[tuple[Link, Placement]]:
+def opened(name: str) -> Iterator[Place]:
     """A built-in link that stands, and where its programs run by default."""
     (link,) = catalogue.pick(catalogue.load_catalogue(None), [name])
     with open_link(link) as stands:

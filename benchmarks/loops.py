@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from functools import partial
+from itertools import product
 
 from benchmarks.figure import Figure
-from benchmarks.lane import Lane, Rates, case_of, in_turn, opened
+from benchmarks.lane import Lane, Place, Rates, case_of, in_turn, opened
 from benchmarks.scale import Scale
 from orbtax.model import Arm
 from orbtax.pair import Pair
@@ -27,46 +29,63 @@ INTEGRITY_AT_MOST = 1.0  # %
 
 def bare(scale: Scale) -> Iterator[Figure]:
     """The goodput of our whole client over that of a `for` loop with two readings of a clock."""
-    for what, _, rates in _beside(scale, CALLS, client_module=_bare_client):
-        yield rates.ratio(what, BARE_AT_LEAST)
+    with opened(LINK) as place:
+        for arm, size_bytes, what in _cases(CALLS):
+            sides = partial(_ours_and_bare, place, arm, size_bytes, scale)
+            yield in_turn(sides, scale).ratio(what, BARE_AT_LEAST)
 
 
 def recording(scale: Scale) -> Iterator[Figure]:
     """What is lost to a time stamp for every call."""
-    for what, size_bytes, rates in _beside(scale, CALLS, client_module=_unrecorded_client):
-        yield rates.cost(what, RECORDING_AT_MOST[size_bytes])
+    with opened(LINK) as place:
+        for arm, size_bytes, what in _cases(CALLS):
+            rates = _with_and_without(place, arm, size_bytes, scale, stamp=False)
+            yield rates.cost(what, RECORDING_AT_MOST[size_bytes])
 
 
 def integrity(scale: Scale) -> Iterator[Figure]:
     """What is lost to the receiver's look at both ends of every message."""
-    for what, _, rates in _beside(scale, (*CALLS, Arm.STREAM), check=False):
-        yield rates.cost(what, INTEGRITY_AT_MOST)
+    with opened(LINK) as place:
+        for arm, size_bytes, what in _cases((*CALLS, Arm.STREAM)):
+            rates = _with_and_without(place, arm, size_bytes, scale, check=False)
+            yield rates.cost(what, INTEGRITY_AT_MOST)
 
 
-def _beside(
-    scale: Scale, arms: Sequence[Arm], **changes: object
-) -> Iterator[tuple[str, int, Rates]]:
-    """Our programs beside the same with `changes`, for each arm and payload."""
-    with opened(LINK) as (link, placement):
+def _cases(arms: Sequence[Arm]) -> Iterator[tuple[Arm, int, str]]:
+    for arm, size_bytes in product(arms, SIZES_BYTES):
+        yield arm, size_bytes, f"{arm}, {format_size(size_bytes)}"
 
-        def pair(**chosen: object) -> Pair:
-            return Pair(link, placement, 0, verify=False, **chosen)  # type: ignore[arg-type]
 
-        @contextmanager
-        def sides(arm: Arm, size_bytes: int) -> Iterator[tuple[Lane, Lane]]:
-            with pair() as ours, pair(**changes) as others:
-                case = case_of(link, arm, size_bytes)
-                yield Lane(ours, case, scale.block_s), Lane(others, case, scale.block_s)
+@contextmanager
+def _ours_and_bare(
+    place: Place, arm: Arm, size_bytes: int, scale: Scale
+) -> Iterator[tuple[Lane, Lane]]:
+    link, placement = place
+    case = case_of(link, arm, size_bytes)
+    with (
+        Pair(link, placement, 0, verify=False) as ours,
+        Pair(link, placement, 0, verify=False, client_module=_bare_client) as others,
+    ):
+        yield Lane(ours, case, scale.block_s), Lane(others, case, scale.block_s)
 
-        for arm in arms:
-            for size_bytes in SIZES_BYTES:
-                rates = in_turn(partial(sides, arm, size_bytes), scale)
-                yield f"{arm}, {format_size(size_bytes)}", size_bytes, rates
+
+def _with_and_without(
+    place: Place, arm: Arm, size_bytes: int, scale: Scale, *, check: bool = True, stamp: bool = True
+) -> Rates:
+    """Blocks as ever beside others of the same programs, whose luck would hide a small cost."""
+    link, placement = place
+    case = case_of(link, arm, size_bytes)
+
+    @contextmanager
+    def sides() -> Iterator[tuple[Lane, Lane]]:
+        with Pair(link, placement, 0, verify=False) as pair:
+            yield (
+                Lane(pair, case, scale.block_s),
+                Lane(pair, case, scale.block_s, check=check, stamp=stamp),
+            )
+
+    return in_turn(sides, replace(scale, rounds=scale.fine_rounds))
 
 
 def _bare_client(_arm: Arm) -> str:
     return "benchmarks.bare_client"
-
-
-def _unrecorded_client(_arm: Arm) -> str:
-    return "benchmarks.unrecorded_client"

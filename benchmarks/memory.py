@@ -28,7 +28,8 @@ def figures(scale: Scale) -> Iterator[Figure]:
     with opened("lo") as (link, placement):
         for arm in ARMS:
             with Pair(link, placement, 0, verify=False) as pair:
-                sample = run_block(pair, case_of(link, arm, PAYLOAD_BYTES, scale.threads), amount)
+                case = case_of(link, arm, PAYLOAD_BYTES, scale.threads)
+                sample = run_block(pair.run, case, amount)
             for name, end in (("client", sample.client), ("servant", sample.servant)):
                 if end is None:
                     raise ProgramError(f"the {name} of {arm} did not tell its memory")

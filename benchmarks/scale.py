@@ -11,6 +11,7 @@ class Scale:
 
     sittings: int  # each with programs of its own: a process may be lucky all its life
     rounds: int  # in a sitting
+    fine_rounds: int  # likewise, where a difference of 1 % is looked for
     block_s: float
     long_block_s: float  # beside a tool that is used for seconds
     samples: int  # in the run that is reported
@@ -22,6 +23,7 @@ class Scale:
 FULL = Scale(
     sittings=10,
     rounds=6,
+    fine_rounds=20,
     block_s=0.1,
     long_block_s=1,
     samples=100_000,
@@ -32,6 +34,7 @@ FULL = Scale(
 SMOKE = Scale(
     sittings=1,
     rounds=2,
+    fine_rounds=2,
     block_s=0.01,
     long_block_s=0.05,
     samples=500,

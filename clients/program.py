@@ -17,9 +17,7 @@ from orbtax.ring import Geometry, Ring, split
 class Client:
     """Answers the parent's requests, one block after the other."""
 
-    def __init__(self, *, record: bool = True) -> None:
-        """With `record`, each call of an arm that waits is timed."""
-        self._record = record
+    def __init__(self) -> None:
         self._block: tuple[agent.Prepare, tuple[Ring, ...], Load] | None = None
 
     def handle(self, request: agent.Request) -> agent.Answer:
@@ -46,7 +44,7 @@ class Client:
         load = Load(
             transport,
             rings,
-            stamped=self._record and case.arm.waits and case.arm is not Arm.AMI,
+            stamped=request.stamp and case.arm.waits and case.arm is not Arm.AMI,
             counted_late=case.arm is Arm.ONEWAY,
         )
         self._block = request, rings, load

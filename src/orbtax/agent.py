@@ -38,6 +38,7 @@ class Prepare(msgspec.Struct, frozen=True, tag=True, kw_only=True):
     interface: str | None = None  # the link's, whose bytes are counted
     verify: bool = False
     watch: bool = False  # client: look at the connections while the block runs
+    stamp: bool = True  # client: time each call of an arm that waits
     check: bool = True  # servant: look at each message; without, its body only counts them
 
 

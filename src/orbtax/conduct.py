@@ -104,7 +104,7 @@ class Session:
         plan = self._record.plan
         return (
             Pair(link, plan.placement, self._number, plan.verify, watch=plan.watch),
-            Pair(sender_alone(link), plan.placement, self._number, verify=False, check=False),
+            Pair(sender_alone(link), plan.placement, self._number, verify=False),
         )
 
     def _arrive(self, opened: OpenLink, pair: Pair, todo: Sequence[int]) -> LinkFacts:

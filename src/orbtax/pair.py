@@ -58,13 +58,12 @@ class Pair:
         verify: bool,
         *,
         watch: bool = False,
-        check: bool = True,
         client_module: Callable[[Arm], str] = programs.client_module,
         cache_bytes: int | None = None,
     ) -> None:
         """`link` is resolved: both ends have a prefix, an address and an interface.
 
-        Without `check` servants only count; `client_module` names the client program of an arm.
+        `client_module` names the client program of an arm.
         The messages that a client sends in turn are larger together than `cache_bytes`, this
         machine's second-level cache where it is not given.
         """
@@ -73,7 +72,6 @@ class Pair:
         self._session = session
         self._verify = verify
         self._watch = watch
-        self._check = check
         self._client_module = client_module
         self._cache_bytes = second_level_cache_bytes() if cache_bytes is None else cache_bytes
         self._programs: dict[_Key, Program] = {}
@@ -113,15 +111,16 @@ class Pair:
             self._describe(self._servant_key(arm, reverse=False), receiver, orb_settings),
         )
 
-    def run(self, block: Block) -> Sample:
+    def run(self, block: Block, *, check: bool = True, stamp: bool = True) -> Sample:
         """Runs one block. A block that fails gives a failed sample, and new programs next time.
 
+        Without `check` the servant only counts; without `stamp` no call is timed for itself.
         Raises UnavailableError for a program that lacks what it cannot start without.
         """
         started_utc = datetime.now(UTC).isoformat(timespec="milliseconds")
         failed = functools.partial(accounts.failed, block, self._session, started_utc)
         try:
-            return accounts.measured(failed, *self._run(block))
+            return accounts.measured(failed, *self._run(block, check, stamp))
         except ProgramError as error:
             arm, reverse = block.case.arm, block.case.options.reverse
             keys = [self._servant_key(arm, reverse), self._client_key(arm, reverse)]
@@ -129,7 +128,7 @@ class Pair:
             self._stop(keys)
             return failed(reason)
 
-    def _run(self, block: Block) -> tuple[agent.Outcome, agent.Receipt]:
+    def _run(self, block: Block, check: bool, stamp: bool) -> tuple[agent.Outcome, agent.Receipt]:
         case = block.case
         sender, receiver = self._ends(case.options.reverse)
         servant = self._program(self._servant_key(case.arm, case.options.reverse))
@@ -142,7 +141,7 @@ class Pair:
                 address=receiver.address,
                 interface=receiver.interface,
                 verify=self._verify,
-                check=self._check,
+                check=check,
             ),
             agent.Prepared,
             ANSWER_S,
@@ -155,6 +154,7 @@ class Pair:
                 interface=sender.interface,
                 verify=self._verify,
                 watch=self._watch,
+                stamp=stamp,
             ),
             agent.Done,
             ANSWER_S,

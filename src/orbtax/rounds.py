@@ -65,7 +65,7 @@ class Bench:
         self._observer.block_started(block)
         site = self._sites[block.case.link]
         if block.purpose is Purpose.CEILING:
-            sample = site.alone.run(block)
+            sample = site.alone.run(block, check=False)
         else:
             sample = _judged(site.pair.run(block), site)
         self._store.append(sample)
