@@ -231,3 +231,14 @@ def test_a_program_ends_at_once_when_its_parent_closes_the_pipe_in_a_block() -> 
     programs.__exit__(None, None, None)
     assert not psutil.wait_procs(started, timeout=5)[1]
     assert time.monotonic() - begun < 5
+
+
+@pytest.mark.parametrize("arm", [Arm.CALL, Arm.CORBA])
+def test_the_same_programs_run_blocks_with_and_without_stamps_and_checks(
+    pair: Pair, arm: Arm
+) -> None:
+    assert whole(pair.run(block(arm))).latencies is not None
+    pids = pair.pids
+    assert whole(pair.run(block(arm), stamp=False)).latencies is None
+    assert whole(pair.run(block(arm), check=False)).latencies is not None
+    assert pair.pids == pids
