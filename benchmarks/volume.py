@@ -14,6 +14,7 @@ from builders import make_run  # of the tests
 from benchmarks.figure import Figure
 from benchmarks.scale import Scale
 from orbtax import store
+from orbtax.collector import without_collector
 from orbtax.model import Purpose
 from orbtax.record import Run, Sample
 from orbtax.report.files import write_report
@@ -29,7 +30,8 @@ def title(scale: Scale) -> str:
 
 def figures(scale: Scale) -> Iterator[Figure]:
     """Reading, which has no target, and analysis with report."""
-    with tempfile.TemporaryDirectory() as place:
+    # Without the collector of cycles, as the command does it.
+    with tempfile.TemporaryDirectory() as place, without_collector():
         folder = Path(place) / "run"
         keep(large_run(scale.samples), folder)
         started_s = time.perf_counter()

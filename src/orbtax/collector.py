@@ -12,7 +12,8 @@ def without_collector() -> Iterator[None]:
     """Looks for no cycles meanwhile; a decorator, too.
 
     Samples hold none, and to look for some among 100,000 of them, again and again, doubles the
-    time of reading and reporting a run.
+    time of reading and reporting a run. Once more for all of them takes place at the end of every
+    stretch without it, so that one stretch is better than several.
     """
     was_on = gc.isenabled()
     gc.disable()

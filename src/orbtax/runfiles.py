@@ -12,7 +12,6 @@ from typing import Any
 
 import msgspec
 
-from orbtax.collector import without_collector
 from orbtax.errors import RequestError
 from orbtax.model import SCHEMA_VERSION
 from orbtax.record import RunRecord, Sample
@@ -97,8 +96,7 @@ def read_samples(folder: Path) -> tuple[tuple[Sample, ...], Damage | None]:
             return (), None
     except (OSError, EOFError, zlib.error) as error:
         raise RequestError(f"the samples in {folder} cannot be read: {error}.") from None
-    with without_collector():
-        return _decoded(file, content.splitlines(keepends=True))
+    return _decoded(file, content.splitlines(keepends=True))
 
 
 def _decoded(file: Path, lines: Sequence[bytes]) -> tuple[tuple[Sample, ...], Damage | None]:

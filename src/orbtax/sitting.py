@@ -12,6 +12,7 @@ from pathlib import Path
 from types import FrameType
 
 from orbtax import conduct, store
+from orbtax.collector import without_collector
 from orbtax.errors import ExitCode, OrbtaxError
 from orbtax.model import Arm, Finding, Plan, Purpose
 from orbtax.record import Run, RunRecord, Sample, Status
@@ -51,6 +52,7 @@ def resume(folder: Path, *, quiet: bool) -> ExitCode:
         kept.close()
 
 
+@without_collector()
 def report(folders: list[Path], *, salvage: bool, join: bool, out: Path | None) -> ExitCode:
     """Makes the report of stored runs again."""
     runs = [store.read(folder, salvage=salvage) for folder in folders]
@@ -73,11 +75,7 @@ def _carry_out(run: Run, keep: Callable[[], Store], quiet: bool) -> ExitCode:
                 raise end
             return ExitCode.INTERRUPTED
         try:
-            # A full disk takes half a sample.
-            run = store.read(folder, salvage=end is not None)
-            if isinstance(end, OrbtaxError) and not run.samples:
-                raise end
-            code = _report([run], folder / "report", join=False, quiet=quiet)
+            code = _report_measured(folder, end, quiet)
         except KeyboardInterrupt as interruption:
             end = interruption
         except OrbtaxError as fault:
@@ -97,6 +95,18 @@ def _measure(
         except (OrbtaxError, KeyboardInterrupt) as end:
             return end
     return None
+
+
+@without_collector()
+def _report_measured(
+    folder: Path, end: OrbtaxError | KeyboardInterrupt | None, quiet: bool
+) -> ExitCode:
+    """Reports what is on the disk; raises `end`, a fault, if it left nothing."""
+    # A full disk takes half a sample.
+    run = store.read(folder, salvage=end is not None)
+    if isinstance(end, OrbtaxError) and not run.samples:
+        raise end
+    return _report([run], folder / "report", join=False, quiet=quiet)
 
 
 def _cut_short(end: OrbtaxError | KeyboardInterrupt, folder: Path) -> ExitCode:

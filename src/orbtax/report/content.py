@@ -11,7 +11,6 @@ from orbtax.analysis.cost import CaseCost, case_cost
 from orbtax.analysis.efficiency import LinkResult, link_results
 from orbtax.analysis.rates import good_blocks
 from orbtax.analysis.ratio import geometric_mean
-from orbtax.collector import without_collector
 from orbtax.model import Case, Kind, Link, Purpose
 from orbtax.record import Latencies, LinkVisit, Run, Sample, Status
 from orbtax.report.evidence import merged_latencies
@@ -59,7 +58,6 @@ class Report:
         return tuple(link.link.name for link in self.links if link.link.kind is Kind.EMULATED)
 
 
-@without_collector()
 def assemble(runs: Sequence[Run], *, join: bool = False) -> Report:
     """Analyse at least one run, whole or not, for a report.
 

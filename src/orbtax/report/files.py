@@ -10,7 +10,6 @@ from pathlib import Path
 
 from matplotlib.figure import Figure
 
-from orbtax.collector import without_collector
 from orbtax.errors import RequestError
 from orbtax.record import Run
 from orbtax.report.charts import HeatMap
@@ -53,7 +52,6 @@ def write_comparison(report: Report, folder: Path) -> ReportPaths:
     return write_files(report, front_of(report), texts, folder)
 
 
-@without_collector()
 def write_files(
     report: Report, front: Front, texts: Mapping[str, str], folder: Path
 ) -> ReportPaths:
