@@ -5,7 +5,7 @@ from __future__ import annotations
 import gzip
 import os
 import zlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -89,30 +89,32 @@ def read_samples(folder: Path) -> tuple[tuple[Sample, ...], Damage | None]:
     packed = folder / PACKED_FILE
     try:
         if packed.exists():
-            content = gzip.decompress(packed.read_bytes())
-        elif file.exists():
-            content = file.read_bytes()
-        else:
-            return (), None
+            with gzip.open(packed) as lines:
+                return _decoded(file, lines)
+        if file.exists():
+            with file.open("rb") as lines:
+                return _decoded(file, lines)
     except (OSError, EOFError, zlib.error) as error:
         raise RequestError(f"the samples in {folder} cannot be read: {error}.") from None
-    return _decoded(file, content.splitlines(keepends=True))
+    return (), None
 
 
-def _decoded(file: Path, lines: Sequence[bytes]) -> tuple[tuple[Sample, ...], Damage | None]:
+def _decoded(file: Path, lines: Iterable[bytes]) -> tuple[tuple[Sample, ...], Damage | None]:
     samples: list[Sample] = []
     at_byte = 0
-    for number, line in enumerate(lines, start=1):
+    coming = iter(lines)  # there may be more than fits into memory beside the samples
+    for number, line in enumerate(coming, start=1):
         try:
             if not line.endswith(b"\n"):
                 raise msgspec.DecodeError("it is cut short")
             samples.append(_sample_decoder.decode(line))
         except msgspec.DecodeError as error:
-            if number == len(lines):
+            behind = sum(1 for _ in coming)
+            if not behind:
                 return tuple(samples), Damage(file, number, at_byte, str(error))
             raise RequestError(
-                f"{file}, line {number} of {len(lines)}, is no sample ({error}). Only the last "
-                "line can be damaged by an interruption: restore the file from a copy."
+                f"{file}, line {number} of {number + behind}, is no sample ({error}). Only the "
+                "last line can be damaged by an interruption: restore the file from a copy."
             ) from None
         at_byte += len(line)
     return tuple(samples), None
