@@ -29,6 +29,14 @@ class Figure:
             return self.value >= self.at_least
         return None if self.at_most is None else self.value <= self.at_most
 
+    @property
+    def in_noise(self) -> bool:
+        """Whether the interval holds the target, so that the rounds do not tell on which side."""
+        target = self.at_most if self.at_least is None else self.at_least
+        if target is None or self.low is None or self.high is None:
+            return False
+        return self.low <= target <= self.high
+
 
 def figure_table(title: str, figures: Sequence[Figure], *, judged: bool) -> Table:
     """Figures beside their targets; those that are not `judged` come from too little work."""
@@ -74,4 +82,6 @@ def _target(figure: Figure) -> str:
 def _verdict(figure: Figure) -> str:
     if figure.met is None:
         return MISSING
-    return "met" if figure.met else "NOT MET"
+    if figure.met:
+        return "met"
+    return "NOT MET, or noise" if figure.in_noise else "NOT MET"

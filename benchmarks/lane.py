@@ -27,12 +27,25 @@ class Lane:
     """One case between the programs of a pair."""
 
     def __init__(
-        self, pair: Pair, case: Case, block_s: float, *, check: bool = True, stamp: bool = True
+        self,
+        pair: Pair,
+        case: Case,
+        block_s: float,
+        *,
+        beside: Lane | None = None,
+        check: bool = True,
+        stamp: bool = True,
     ) -> None:
-        """Sizes its blocks to last `block_s`; ProgramError if none can be run."""
+        """Sizes its blocks to last `block_s`, or like those of the lane that it stands beside.
+
+        ProgramError if none can be run.
+        """
         self._run = partial(pair.run, check=check, stamp=stamp)
         self._case = case
-        self._amount = sized(case, calibrate(case, block_s, self.block), block_s)
+        if beside is not None:
+            self._amount = beside._amount
+        else:
+            self._amount = sized(case, calibrate(case, block_s, self.block), block_s)
 
     def block(self, amount: Amount) -> Sample:
         """Runs one block; ProgramError if it fails."""

@@ -66,7 +66,8 @@ def _ours_and_bare(
         Pair(link, placement, 0, verify=False) as ours,
         Pair(link, placement, 0, verify=False, client_module=_bare_client) as others,
     ):
-        yield Lane(ours, case, scale.block_s), Lane(others, case, scale.block_s)
+        lane = Lane(ours, case, scale.block_s)
+        yield lane, Lane(others, case, scale.block_s, beside=lane)
 
 
 def _with_and_without(
@@ -79,10 +80,8 @@ def _with_and_without(
     @contextmanager
     def sides() -> Iterator[tuple[Lane, Lane]]:
         with Pair(link, placement, 0, verify=False) as pair:
-            yield (
-                Lane(pair, case, scale.block_s),
-                Lane(pair, case, scale.block_s, check=check, stamp=stamp),
-            )
+            lane = Lane(pair, case, scale.block_s)
+            yield lane, Lane(pair, case, scale.block_s, beside=lane, check=check, stamp=stamp)
 
     return in_turn(sides, replace(scale, rounds=scale.fine_rounds))
 

@@ -34,11 +34,14 @@ def test_every_figure_stands_beside_its_target() -> None:
         Figure(what="fast", value=1.2, low=1.1, high=1.3, rounds=9, at_least=1.0),
         Figure(what="heavy", value=300.0, unit="MB", at_most=250.0),
         Figure(what="other", value=2.0, unit="s"),
+        Figure(what="slow", value=0.9, low=0.8, high=1.1, rounds=9, at_least=1.0),
+        Figure(what="slower", value=0.9, low=0.8, high=0.95, rounds=9, at_least=1.0),
     ]
     rows = figure_table("t", figures, judged=True).rows
     assert rows[0] == ("fast", "1.200", "1.100 to 1.300", "9", "≥ 1.000", "met")
     assert rows[1] == ("heavy", "300 MB", "–", "1", "≤ 250 MB", "NOT MET")
     assert rows[2][-2:] == ("–", "–")
+    assert [row[-1] for row in rows[3:]] == ["NOT MET, or noise", "NOT MET"]
     assert {row[-1] for row in figure_table("t", figures, judged=False).rows} == {"not judged"}
 
 
