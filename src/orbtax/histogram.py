@@ -59,16 +59,16 @@ def merge(parts: Iterable[Latencies]) -> Latencies:
         return EMPTY
     every_bin = np.fromiter(chain.from_iterable(part.bins for part in filled), np.int64)
     every_count = np.fromiter(chain.from_iterable(part.counts for part in filled), np.int64)
-    totals = np.zeros(every_bin.max() + 1, dtype=np.int64)
-    np.add.at(totals, every_bin, every_count)
-    bins = totals.nonzero()[0]
+    bins, place = np.unique(every_bin, return_inverse=True)
+    counts = np.zeros(bins.size, dtype=np.int64)
+    np.add.at(counts, place, every_count)
     return Latencies(
         calls=sum(part.calls for part in filled),
         min_ns=min(part.min_ns for part in filled),
         max_ns=max(part.max_ns for part in filled),
         sum_ns=sum(part.sum_ns for part in filled),
         bins=tuple(bins.tolist()),
-        counts=tuple(totals[bins].tolist()),
+        counts=tuple(counts.tolist()),
     )
 
 

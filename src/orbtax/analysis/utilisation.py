@@ -5,8 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from itertools import chain
-from operator import attrgetter
 
 from orbtax.analysis.ratio import geometric_mean
 from orbtax.model import Arm, Case, Kind, Link
@@ -53,7 +51,7 @@ def case_utilisation(samples: Sequence[Sample], link: Link) -> CaseUtilisation |
     clients = [sample.client for sample in samples if sample.client]
     servants = [sample.servant for sample in samples if sample.servant]
     apart = link.kind is Kind.HOSTS or _are_apart(clients, servants)
-    times_s = _times_s(clients)
+    states = [state for client in clients for state in client.connections]
     return CaseUtilisation(
         goodput_bit_s=goodput.value if goodput else None,
         messages_per_s=messages / window_s if messages and window_s else None,
@@ -61,8 +59,8 @@ def case_utilisation(samples: Sequence[Sample], link: Link) -> CaseUtilisation |
         latency_s=sum(each.sum_ns for each in timed) / calls / 1e9 if calls else None,
         client=_end_utilisation(clients, case.threads, apart),
         servant=_end_utilisation(servants, case.connections, apart),
-        window_limited_share=_stalled((busy, peer) for busy, peer, _ in times_s),
-        buffer_limited_share=_stalled((busy, buffer) for busy, _, buffer in times_s),
+        window_limited_share=_stalled((state.busy_s, state.receiver_limited_s) for state in states),
+        buffer_limited_share=_stalled((state.busy_s, state.buffer_limited_s) for state in states),
     )
 
 
@@ -105,12 +103,6 @@ def _busiest_core_share(costs: Sequence[ProcessorCost]) -> float | None:
         and (cost.allowed_cores is None or cost.busiest_core in cost.allowed_cores)
     ]
     return math.fsum(shares) / len(shares) if shares else None
-
-
-def _times_s(ends: Sequence[EndRecord]) -> list[tuple[float | None, float | None, float | None]]:
-    """Of every connection: time with data to send, and of it stalled by the peer or a buffer."""
-    states = chain.from_iterable(end.connections for end in ends)
-    return list(map(attrgetter("busy_s", "receiver_limited_s", "buffer_limited_s"), states))
 
 
 def _stalled(times_s: Iterable[tuple[float | None, float | None]]) -> float | None:

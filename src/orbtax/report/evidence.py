@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from operator import attrgetter
 from statistics import median
-from typing import Any
 
 from orbtax.histogram import PERCENTILES, merge, percentile
 from orbtax.model import Case, Options
@@ -17,8 +16,6 @@ from orbtax.report.wording import options_text
 from orbtax.units import display_size, format_size
 
 CaseSamples = Mapping[Case, Sequence[Sample]]
-
-_Fields = Mapping[str, Sequence[Any]]  # by name, with a value for each connection
 
 _REASONS_SHOWN = 8
 
@@ -66,15 +63,14 @@ def buffer_table(on: str, of_case: CaseSamples) -> Table:
     notes = (
         "Asked for → in force, the largest over connections and rounds; Linux counts twice what "
         "is asked for. Where it says kernel, the size was left to it, and it tunes it as it goes.",
-        *_reasons(end.missing for end in _ends(of_case)),
+        *_reasons(_ends(of_case)),
     )
     return Table(title=f"Socket buffers on {on}", columns=columns, rows=tuple(rows), notes=notes)
 
 
 def tcp_table(on: str, of_case: CaseSamples) -> Table:
     """The connections' state at the sending end, over all rounds and connections of a case."""
-    states = {case: _states(samples) for case, samples in of_case.items()}
-    rows = [(*case_cells(case), *_tcp_cells(*of_ends)) for case, of_ends in states.items()]
+    rows = [(*case_cells(case), *_tcp_cells(samples)) for case, samples in of_case.items()]
     columns = (
         *CASE_COLUMNS,
         Column("connections"),
@@ -89,11 +85,12 @@ def tcp_table(on: str, of_case: CaseSamples) -> Table:
         Column("window scaling"),
         Column("control", align=Align.LEFT),
     )
+    states = chain.from_iterable(end.connections for end in _ends(of_case))
     notes = (
         "Resent: sum over all rounds. Stalled: share of the time with data to send, spent waiting "
         "for the peer's window or for room in the send buffer. Window scaling: sending, "
         "receiving. The rest: medians as they stood at the end of each block. Source: tcp_info.",
-        *_reasons(chain.from_iterable(end["missing"] for ends in states.values() for end in ends)),
+        *_reasons(states),
     )
     return Table(title=f"TCP on {on}", columns=columns, rows=tuple(rows), notes=notes)
 
@@ -135,55 +132,26 @@ def _buffer_text(samples: Sequence[Sample], pick: Callable[[Sample], BufferRecor
     return f"{text}, autotuned" if any(record.autotuned for record in seen) else text
 
 
-def _states(samples: Sequence[Sample]) -> tuple[_Fields, _Fields]:
-    """What the table needs of the connections at the client's end and at the servant's."""
-    clients = [sample.client.connections for sample in samples if sample.client]
-    servants = [sample.servant.connections for sample in samples if sample.servant]
-    sent = _fields(chain.from_iterable(clients), _SENDER_FIELDS)
-    return {**sent, "connections": list(map(len, clients))}, _fields(
-        chain.from_iterable(servants), _RECEIVER_FIELDS
-    )
-
-
-def _tcp_cells(sent: _Fields, replied: _Fields) -> tuple[str, ...]:
-    busy_s = _sum(sent["busy_s"])
-    scales = set(zip(sent["window_scale_send"], sent["window_scale_receive"], strict=True))
+def _tcp_cells(samples: Sequence[Sample]) -> tuple[str, ...]:
+    client = [sample.client.connections for sample in samples if sample.client]
+    servant = [sample.servant.connections for sample in samples if sample.servant]
+    sending, replying = (list(chain.from_iterable(side)) for side in (client, servant))
+    busy_s = _sum(sending, "busy_s")
+    scales = set(map(attrgetter("window_scale_send", "window_scale_receive"), sending))
+    controls = set(map(attrgetter("congestion_control"), sending))
     return (
-        _middle(sent["connections"]),
-        _count(_sum(sent["retransmissions"])),
-        _count(_sum(replied["retransmissions"])),
-        _middle(sent["smoothed_rtt_us"]),
-        _middle(sent["congestion_window_segments"]),
-        _middle(sent["mss_bytes"]),
-        _middle([None if rate is None else rate / 1e9 for rate in sent["delivery_rate_bit_s"]]),
-        _share(_sum(sent["receiver_limited_s"]), busy_s),
-        _share(_sum(sent["buffer_limited_s"]), busy_s),
+        _middle([len(connections) for connections in client]),
+        _count(_sum(sending, "retransmissions")),
+        _count(_sum(replying, "retransmissions")),
+        _middle(_known(sending, "smoothed_rtt_us")),
+        _middle(_known(sending, "congestion_window_segments")),
+        _middle(_known(sending, "mss_bytes")),
+        _middle([rate / 1e9 for rate in _known(sending, "delivery_rate_bit_s")]),
+        _share(_sum(sending, "receiver_limited_s"), busy_s),
+        _share(_sum(sending, "buffer_limited_s"), busy_s),
         "; ".join(sorted(f"{out}, {back}" for out, back in scales if out is not None)) or MISSING,
-        ", ".join(sorted(filter(None, set(sent["congestion_control"])))) or MISSING,
+        ", ".join(sorted(name for name in controls if name)) or MISSING,
     )
-
-
-_SENDER_FIELDS = (
-    "busy_s",
-    "receiver_limited_s",
-    "buffer_limited_s",
-    "retransmissions",
-    "smoothed_rtt_us",
-    "congestion_window_segments",
-    "mss_bytes",
-    "delivery_rate_bit_s",
-    "window_scale_send",
-    "window_scale_receive",
-    "congestion_control",
-    "missing",
-)
-_RECEIVER_FIELDS = ("retransmissions", "missing")
-
-
-def _fields(states: Iterable[TcpState], names: Sequence[str]) -> _Fields:
-    """Fields of all connections, each of which is looked at once: there may be a million."""
-    columns = zip(*map(attrgetter(*names), states), strict=True)
-    return dict.fromkeys(names, ()) | dict(zip(names, columns, strict=False))
 
 
 def _ends(of_case: CaseSamples) -> Iterator[EndRecord]:
@@ -192,27 +160,30 @@ def _ends(of_case: CaseSamples) -> Iterator[EndRecord]:
             yield from (end for end in (sample.client, sample.servant) if end)
 
 
-def _reasons(missing: Iterable[Mapping[str, str]]) -> list[str]:
+def _reasons(records: Iterable[EndRecord | TcpState]) -> list[str]:
     """Why values are missing, each reason once."""
     reasons = dict.fromkeys(
         f"{name}: {reason}"
-        for reasons_of_one in filter(None, missing)
-        for name, reason in reasons_of_one.items()
+        for record in filter(attrgetter("missing"), records)
+        for name, reason in record.missing.items()
     )
     shown = list(reasons)[:_REASONS_SHOWN]
     more = len(reasons) - len(shown)
     return [f"Missing: {'; '.join(shown)}{f'; and {more} more' if more else ''}."] if shown else []
 
 
-def _sum(values: Sequence[float | None]) -> float | None:
-    """The sum of those that could be read."""
-    known = [value for value in values if value is not None]
+def _known(states: Sequence[TcpState], name: str) -> list[float]:
+    """One field of all connections, where it could be read."""
+    return [value for value in map(attrgetter(name), states) if value is not None]
+
+
+def _sum(states: Sequence[TcpState], name: str) -> float | None:
+    known = _known(states, name)
     return sum(known) if known else None
 
 
-def _middle(values: Sequence[float | None]) -> str:
-    """The median of those that could be read, in words."""
-    known = [value for value in values if value is not None]
+def _middle(known: Sequence[float]) -> str:
+    """The median in words."""
     if not known:
         return MISSING
     middle = median(known)
