@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from itertools import chain
 from statistics import fmean, median
+from typing import Self
 
 from benchmarks.figure import Figure
 from benchmarks.scale import Scale
@@ -19,48 +20,32 @@ from orbtax.errors import ProgramError
 from orbtax.links import catalogue
 from orbtax.links.opened import open_link
 from orbtax.model import Amount, Arm, Block, Case, Link, Placement
-from orbtax.pair import Pair
 from orbtax.record import Sample, Status
 
+RunBlock = Callable[[Block], Sample]
 
+
+@dataclass(frozen=True, slots=True)
 class Lane:
-    """One case between the programs of a pair."""
+    """One case in blocks of one amount, and what runs them."""
 
-    def __init__(
-        self,
-        pair: Pair,
-        case: Case,
-        block_s: float,
-        *,
-        beside: Lane | None = None,
-        check: bool = True,
-        stamp: bool = True,
-    ) -> None:
-        """Sizes its blocks to last `block_s`, or like those of the lane that it stands beside.
+    run: RunBlock
+    case: Case
+    amount: Amount
 
-        ProgramError if none can be run.
-        """
-        self._run = partial(pair.run, check=check, stamp=stamp)
-        self._case = case
-        if beside is not None:
-            self._amount = beside._amount
-        else:
-            self._amount = sized(case, calibrate(case, block_s, self.block), block_s)
-
-    def block(self, amount: Amount) -> Sample:
-        """Runs one block; ProgramError if it fails."""
-        return run_block(self._run, self._case, amount)
+    @classmethod
+    def lasting(cls, run: RunBlock, case: Case, block_s: float) -> Self:
+        """Sizes the blocks to last `block_s`; ProgramError if none can be run."""
+        pilot = calibrate(case, block_s, partial(run_block, run, case))
+        return cls(run, case, sized(case, pilot, block_s))
 
     def goodput_bit_s(self) -> float:
-        """The goodput of one block."""
-        return self.block(self._amount).goodput_bit_s or 0.0
+        """The goodput of one block; ProgramError if it fails."""
+        return run_block(self.run, self.case, self.amount).goodput_bit_s or 0.0
 
 
 Sides = Callable[[], AbstractContextManager[tuple[Lane, Lane]]]
 """Starts programs for two cases, and ends them afterwards."""
-
-Place = tuple[Link, Placement]
-"""An open link, and where its programs run."""
 
 
 @dataclass(slots=True)
@@ -117,7 +102,7 @@ def in_turn(sides: Sides, scale: Scale) -> Rates:
     return rates
 
 
-def run_block(run: Callable[[Block], Sample], case: Case, amount: Amount) -> Sample:
+def run_block(run: RunBlock, case: Case, amount: Amount) -> Sample:
     """Runs one block of a case; ProgramError if it fails."""
     sample = run(Block(case=case, cell=0, round=0, position=0, amount=amount))
     if sample.status is not Status.OK:
@@ -126,7 +111,7 @@ def run_block(run: Callable[[Block], Sample], case: Case, amount: Amount) -> Sam
 
 
 @contextmanager
-def opened(name: str) -> Iterator[Place]:
+def opened(name: str) -> Iterator[tuple[Link, Placement]]:
     """A built-in link that stands, and where its programs run by default."""
     (link,) = catalogue.pick(catalogue.load_catalogue(None), [name])
     with open_link(link) as stands:

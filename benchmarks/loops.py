@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
 from functools import partial
 from itertools import product
 
 from benchmarks.figure import Figure
-from benchmarks.lane import Lane, Place, Rates, case_of, in_turn, opened
+from benchmarks.lane import Lane, Rates, case_of, in_turn, opened
 from benchmarks.scale import Scale
-from orbtax.model import Arm
+from orbtax.model import Arm, Case, Link, Placement
 from orbtax.pair import Pair
 from orbtax.units import format_size
 
@@ -29,61 +29,67 @@ INTEGRITY_AT_MOST = 1.0  # %
 
 def bare(scale: Scale) -> Iterator[Figure]:
     """The goodput of our whole client over that of a `for` loop with two readings of a clock."""
-    with opened(LINK) as place:
-        for arm, size_bytes, what in _cases(CALLS):
-            sides = partial(_ours_and_bare, place, arm, size_bytes, scale)
-            yield in_turn(sides, scale).ratio(what, BARE_AT_LEAST)
+    for what, _, rates in _beside(scale, CALLS, _ours_and_bare):
+        yield rates.ratio(what, BARE_AT_LEAST)
 
 
 def recording(scale: Scale) -> Iterator[Figure]:
     """What is lost to a time stamp for every call."""
-    with opened(LINK) as place:
-        for arm, size_bytes, what in _cases(CALLS):
-            rates = _with_and_without(place, arm, size_bytes, scale, stamp=False)
-            yield rates.cost(what, RECORDING_AT_MOST[size_bytes])
+    sides = partial(_with_and_without, stamp=False)
+    for what, size_bytes, rates in _beside(_fine(scale), CALLS, sides):
+        yield rates.cost(what, RECORDING_AT_MOST[size_bytes])
 
 
 def integrity(scale: Scale) -> Iterator[Figure]:
     """What is lost to the receiver's look at both ends of every message."""
-    with opened(LINK) as place:
-        for arm, size_bytes, what in _cases((*CALLS, Arm.STREAM)):
-            rates = _with_and_without(place, arm, size_bytes, scale, check=False)
-            yield rates.cost(what, INTEGRITY_AT_MOST)
+    sides = partial(_with_and_without, check=False)
+    for what, _, rates in _beside(_fine(scale), (*CALLS, Arm.STREAM), sides):
+        yield rates.cost(what, INTEGRITY_AT_MOST)
 
 
-def _cases(arms: Sequence[Arm]) -> Iterator[tuple[Arm, int, str]]:
-    for arm, size_bytes in product(arms, SIZES_BYTES):
-        yield arm, size_bytes, f"{arm}, {format_size(size_bytes)}"
+def _fine(scale: Scale) -> Scale:
+    return replace(scale, rounds=scale.fine_rounds)
+
+
+def _beside(
+    scale: Scale,
+    arms: Sequence[Arm],
+    sides: Callable[[Link, Placement, Case, float], AbstractContextManager[tuple[Lane, Lane]]],
+) -> Iterator[tuple[str, int, Rates]]:
+    """Both sides of each arm and payload, in turn."""
+    with opened(LINK) as (link, placement):
+        for arm, size_bytes in product(arms, SIZES_BYTES):
+            case = case_of(link, arm, size_bytes)
+            rates = in_turn(partial(sides, link, placement, case, scale.block_s), scale)
+            yield f"{arm}, {format_size(size_bytes)}", size_bytes, rates
 
 
 @contextmanager
 def _ours_and_bare(
-    place: Place, arm: Arm, size_bytes: int, scale: Scale
+    link: Link, placement: Placement, case: Case, block_s: float
 ) -> Iterator[tuple[Lane, Lane]]:
-    link, placement = place
-    case = case_of(link, arm, size_bytes)
     with (
         Pair(link, placement, 0, verify=False) as ours,
-        Pair(link, placement, 0, verify=False, client_module=_bare_client) as others,
+        Pair(link, placement, 0, verify=False, client_module=_bare_client) as bare,
     ):
-        lane = Lane(ours, case, scale.block_s)
-        yield lane, Lane(others, case, scale.block_s, beside=lane)
+        lane = Lane.lasting(ours.run, case, block_s)
+        yield lane, replace(lane, run=bare.run)
 
 
+@contextmanager
 def _with_and_without(
-    place: Place, arm: Arm, size_bytes: int, scale: Scale, *, check: bool = True, stamp: bool = True
-) -> Rates:
-    """Blocks as ever beside others of the same programs, whose luck would hide a small cost."""
-    link, placement = place
-    case = case_of(link, arm, size_bytes)
-
-    @contextmanager
-    def sides() -> Iterator[tuple[Lane, Lane]]:
-        with Pair(link, placement, 0, verify=False) as pair:
-            lane = Lane(pair, case, scale.block_s)
-            yield lane, Lane(pair, case, scale.block_s, beside=lane, check=check, stamp=stamp)
-
-    return in_turn(sides, replace(scale, rounds=scale.fine_rounds))
+    link: Link,
+    placement: Placement,
+    case: Case,
+    block_s: float,
+    *,
+    check: bool = True,
+    stamp: bool = True,
+) -> Iterator[tuple[Lane, Lane]]:
+    """Of the same programs, whose luck would hide a small cost."""
+    with Pair(link, placement, 0, verify=False) as pair:
+        lane = Lane.lasting(pair.run, case, block_s)
+        yield lane, replace(lane, run=partial(pair.run, check=check, stamp=stamp))
 
 
 def _bare_client(_arm: Arm) -> str:

@@ -58,8 +58,8 @@ def _sides(
 ) -> Iterator[tuple[Lane, Lane]]:
     with Pair(link, placement, 0, verify=False, cache_bytes=cache_bytes) as pair:
         ours, theirs = (
-            Lane(
-                pair,
+            Lane.lasting(
+                pair.run,
                 replace(case_of(link, arm, PAYLOAD_BYTES, streams), options=OPTIONS),
                 scale.block_s,
             )
