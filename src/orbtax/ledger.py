@@ -80,13 +80,13 @@ class Ledger:
     def _looking(self) -> Take:
         """The look at a message: three steps in C, and nothing searched for on the way there."""
         both_ends = struct.Struct(f"{TAG_BYTES}s{self._payload_bytes - 2 * TAG_BYTES}x{TAG_BYTES}s")
-        unpack, unpack_error = both_ends.unpack, struct.error
+        unpack = both_ends.unpack
         note = self._tags.extend  # one step, during which no other thread runs
 
         def look(message: bytes | bytearray) -> None:
             try:
                 head, tail = unpack(message)
-            except unpack_error:  # of another length
+            except struct.error:  # of another length
                 self._take_odd(message)
                 return
             if head == tail:

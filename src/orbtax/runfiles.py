@@ -102,7 +102,7 @@ def read_samples(folder: Path) -> tuple[tuple[Sample, ...], Damage | None]:
 def _decoded(file: Path, lines: Iterable[bytes]) -> tuple[tuple[Sample, ...], Damage | None]:
     samples: list[Sample] = []
     at_byte = 0
-    coming = iter(lines)  # there may be more than fits into memory beside the samples
+    coming = iter(lines)  # together they may be gigabytes
     for number, line in enumerate(coming, start=1):
         try:
             if not line.endswith(b"\n"):

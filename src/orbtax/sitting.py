@@ -45,7 +45,8 @@ def measure(
 
 def resume(folder: Path, *, quiet: bool) -> ExitCode:
     """Goes on with an earlier run: what is missing is run, the rest is kept as it is."""
-    kept, run = Store.resume(folder)
+    with without_collector():
+        kept, run = Store.resume(folder)
     try:
         return _carry_out(run, lambda: kept, quiet)
     finally:
