@@ -1,7 +1,7 @@
 import math
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from orbtax.errors import RequestError
@@ -120,6 +120,8 @@ def test_a_wrong_size_is_refused_with_value_and_cure(text: str, expected: str) -
 
 
 @given(st.text(max_size=20))
+@example("0\x1f")
+@example("7\x1f")
 def test_any_other_text_is_refused_or_read_but_never_a_fault(text: str) -> None:
     for parse in (parse_size, parse_rate, parse_duration, parse_count, parse_share):
         try:

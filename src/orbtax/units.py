@@ -135,9 +135,10 @@ def display_duration(duration_s: float) -> str:
 
 def parse_count(text: str) -> int:
     """A whole number of at least 1, such as a number of threads; RequestError if it is none."""
-    if not re.fullmatch(r"[0-9]{1,18}", text.strip()) or int(text) == 0:
+    digits = text.strip()  # of more than `int` takes away: "\x1f", for one
+    if not re.fullmatch(r"[0-9]{1,18}", digits) or int(digits) == 0:
         raise RequestError(f"{text!r} is no count: write a whole number from 1 up, for example 4")
-    return int(text)
+    return int(digits)
 
 
 def parse_share(text: str) -> float:
